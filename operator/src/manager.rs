@@ -81,6 +81,7 @@ impl Manager {
             extensions: armature_customizations::registry()?,
             deferred: Arc::default(),
             absences: Arc::default(),
+            departures: Arc::default(),
             expressions: Arc::new(metrics.expressions()),
             clock: Arc::new(config.time),
             since: config.time.now(),

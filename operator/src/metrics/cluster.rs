@@ -49,6 +49,10 @@ impl KubernetesPort for Counted {
         self.cluster.sharing(id, except)
     }
 
+    fn stand_for(&self, id: &RemoteId) -> Result<Vec<Arc<Object>>, String> {
+        self.cluster.stand_for(id)
+    }
+
     fn wake_dependents(&self, key: &ObjectKey) {
         self.cluster.wake_dependents(key);
     }

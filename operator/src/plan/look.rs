@@ -128,6 +128,7 @@ impl Looker {
             extensions: self.extensions.clone(),
             deferred: Arc::default(),
             absences: Arc::default(),
+            departures: Arc::default(),
             expressions: Arc::new(Cache::default()),
             clock: Arc::new(self.time),
             since: self.time.now(),

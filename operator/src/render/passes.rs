@@ -211,6 +211,7 @@ impl<'a> Passes<'a> {
             extensions: self.setting.extensions.clone(),
             deferred: Arc::default(),
             absences: Arc::default(),
+            departures: Arc::default(),
             expressions: self.expressions.clone(),
             clock: Arc::new(Standstill),
             since: Timestamp::UNIX_EPOCH,

@@ -100,6 +100,24 @@ impl ObjectCache {
         Ok(others.map(Arc::new).collect())
     }
 
+    /// Objects of whatever kind with this ARM id.
+    ///
+    /// # Errors
+    /// Why that cannot be told: not all objects of the kinds of its type are known.
+    pub fn stand_for(&self, id: &RemoteId) -> Result<Vec<Arc<Object>>, String> {
+        let handles: Vec<Handle> = {
+            let state = self.read();
+            let arm_type = id.arm().map(|id| id.arm_type().to_string());
+            if let Some(why) = state.lists.of_type_unknown(&arm_type.unwrap_or_default()) {
+                return Err(why);
+            }
+            state.standing(id).map(Handle::of).collect()
+        };
+        let objects = handles.iter().map(Handle::object);
+        let objects = objects.filter(|object| id_of(object).as_ref() == Some(id));
+        Ok(objects.map(Arc::new).collect())
+    }
+
     /// Objects that name this one as their owner or refer to it.
     pub fn dependents(&self, key: &ObjectKey) -> Vec<ObjectKey> {
         let state = self.read();

@@ -203,6 +203,10 @@ impl KubernetesPort for Cluster {
         self.cache.sharing(id, except)
     }
 
+    fn stand_for(&self, id: &RemoteId) -> Result<Vec<Arc<Object>>, String> {
+        self.cache.stand_for(id)
+    }
+
     fn wake_dependents(&self, key: &ObjectKey) {
         self.wake_all(self.cache.dependents(key));
     }

@@ -4,6 +4,7 @@
 //! What does not live here: what only steps need. The driver has that, and computes this from it.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::outcome::{Failure, Poll, Write};
 use super::port::Protection;
@@ -98,6 +99,26 @@ pub enum Identity {
     Unproven,
 }
 
+/// Items of lists that are resources of their own and are to go, but not yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// Which, for people.
+    pub message: String,
+    /// When to look again.
+    pub after: Duration,
+}
+
+/// Whether the spec of the object for the parent in Azure names the resource as an item of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedBy {
+    /// No object does.
+    Nobody,
+    /// This one does, in this list.
+    Object(String, String),
+    /// Not all objects are known, for this reason.
+    Unknown(String),
+}
+
 /// Who writes the resource, where several objects stand for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
@@ -150,6 +171,8 @@ pub struct Observed {
     pub payload: Option<Result<(), Failure>>,
     /// Desired against observed.
     pub comparison: Option<Comparison>,
+    /// Items that are to go, but not yet.
+    pub leaving: Option<Leaving>,
     /// The PUT of this pass. Its completion makes `resource` unknown again.
     pub put: Option<Write>,
     /// Registration of the type's provider, when the PUT lacked it.
@@ -166,6 +189,8 @@ pub struct Observed {
     pub success_hook: Option<Result<(), Failure>>,
     /// Whether something below the resource must not be deleted.
     pub protection: Option<Protection>,
+    /// Whether the parent's spec names it as an item of its own.
+    pub named_by: Option<NamedBy>,
     /// The DELETE of this pass.
     pub delete: Option<Write>,
 }

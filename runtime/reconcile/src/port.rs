@@ -217,6 +217,12 @@ pub trait KubernetesPort: Send + Sync {
     /// Why that cannot be told yet, in words: not all objects are known.
     fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String>;
 
+    /// Objects of whatever kind that have this ARM id noted: of a resource that another object may have made, too.
+    ///
+    /// # Errors
+    /// Why that cannot be told: not all objects of the kinds of that ARM type are known.
+    fn stand_for(&self, id: &RemoteId) -> Result<Vec<Arc<Object>>, String>;
+
     /// Has the objects looked at that name this one as their owner or refer to it.
     fn wake_dependents(&self, key: &ObjectKey);
 

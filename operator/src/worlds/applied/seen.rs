@@ -102,6 +102,10 @@ impl KubernetesPort for Seen {
         Ok(self.world.sharing(id, except))
     }
 
+    fn stand_for(&self, id: &RemoteId) -> Result<Vec<Arc<Object>>, String> {
+        Ok(self.world.stand_for(id))
+    }
+
     fn wake_dependents(&self, _: &ObjectKey) {}
 
     async fn patch_metadata(

@@ -173,13 +173,19 @@ impl Applied {
 
     /// Other objects that stand for this id.
     pub fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Vec<Arc<Object>> {
+        let mut others = self.stand_for(id);
+        others.retain(|other| other.key() != *except);
+        others
+    }
+
+    /// Objects that stand for this id.
+    pub fn stand_for(&self, id: &RemoteId) -> Vec<Arc<Object>> {
         let keys: Vec<ObjectKey> = {
             let state = self.state();
-            let others = state.objects.values().map(|object| (object.key(), object));
-            let others = others.filter(|(key, object)| {
-                key != except && state.id_of(key, object).as_ref() == Some(id)
-            });
-            others.map(|(key, _)| key).collect()
+            let all = state.objects.values().map(|object| (object.key(), object));
+            let standing =
+                all.filter(|(key, object)| state.id_of(key, object).as_ref() == Some(id));
+            standing.map(|(key, _)| key).collect()
         };
         let seen = keys.iter().filter_map(|key| self.seen_by_others(key));
         seen.map(Arc::new).collect()

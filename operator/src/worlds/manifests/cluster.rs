@@ -152,15 +152,18 @@ impl KubernetesPort for Cluster {
     }
 
     fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String> {
-        let others = self
-            .places
-            .iter()
-            .filter(|(key, place)| *key != except && *place == id);
-        let others = others.filter_map(|(key, place)| {
+        let mut others = self.stand_for(id)?;
+        others.retain(|other| other.key() != *except);
+        Ok(others)
+    }
+
+    fn stand_for(&self, id: &RemoteId) -> Result<Vec<Arc<Object>>, String> {
+        let places = self.places.iter().filter(|(_, place)| *place == id);
+        let standing = places.filter_map(|(key, place)| {
             let object = self.manifests.object(key)?;
             Some(Arc::new(settled(object, Some(place))))
         });
-        Ok(others.collect())
+        Ok(standing.collect())
     }
 
     fn wake_dependents(&self, _: &ObjectKey) {}

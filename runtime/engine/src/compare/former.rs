@@ -153,7 +153,11 @@ impl Former {
     pub fn give_up(&mut self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Vec<String> {
         let mut kept = Vec::new();
         // What Azure does not have is gone, and no longer ours where somebody else makes it again.
-        let gone = self.shared_once(comparison, keyed);
+        let mut gone = self.shared_once(comparison, keyed);
+        for held in comparison.held.iter().filter(|held| held.is_ours) {
+            gone.remove(&Name::of(&held.path, keyed));
+        }
+        self.release(comparison, keyed);
         self.shared.retain(|name| !gone.contains(name));
         present(comparison, &mut |path, _, _| {
             let name = Name::of(&path, keyed);
@@ -170,6 +174,26 @@ impl Former {
             }
         });
         kept
+    }
+
+    /// Forgets what was named within items that are others' from now on.
+    fn release(&mut self, comparison: &Comparison<'_>, keyed: Keyed<'_>) {
+        let held = comparison.held.iter();
+        let released: Vec<_> = held.filter(|held| !held.is_ours).collect();
+        if released.is_empty() {
+            return;
+        }
+        let all = Comparison {
+            held: &[],
+            ..*comparison
+        };
+        present(&all, &mut |path, _, _| {
+            let mut released = released.iter();
+            if released.any(|held| super::is_at_or_below(&path, &held.path)) {
+                let name = Name::of(&path, keyed);
+                self.once.retain(|once| *once != name);
+            }
+        });
     }
 
     /// Whether it takes more than earlier releases can read.

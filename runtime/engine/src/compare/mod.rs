@@ -23,6 +23,7 @@ mod marks;
 pub mod overlay;
 mod record;
 mod spelling;
+mod timed;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -45,6 +46,7 @@ pub use marked::{Mark, Remembered};
 pub use marks::Marks;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
 pub use spelling::{Same, Spelling, SpellingError, While, Word};
+pub use timed::{MOST_TIMED, Timed, Topic};
 
 /// A Secret that went into desired: enough to see that it changed, without its value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,6 +113,15 @@ fn shown(value: Option<&Value>) -> String {
     format!("{start}…")
 }
 
+/// An item of a shared list that the spec no longer names and that stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Where, as comparisons write it.
+    pub path: String,
+    /// Whether it is still ours, to go later. Else another object stands for it.
+    pub is_ours: bool,
+}
+
 /// The two bodies and what is needed to compare them.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
@@ -128,6 +139,10 @@ pub struct Comparison<'a> {
     pub owned: &'a [String],
     /// ARM paths of maps and lists to which others add members.
     pub shared: &'a [String],
+    /// Items of shared lists that the spec no longer names and that stay.
+    pub held: &'a [Held],
+    /// What the record is to note of paths beside a time.
+    pub timed: &'a [Timed],
     /// What the spec says of values that have a rule for what Azure moves by itself; nothing where the kind has no rules.
     pub marks: Option<&'a [Mark]>,
     /// The kind's rules for values that Azure answers in other words ([`Spelling`]).
@@ -145,6 +160,8 @@ impl<'a> Comparison<'a> {
             ignored: &[],
             owned: &[],
             shared: &[],
+            held: &[],
+            timed: &[],
             marks: None,
             equal_values: &[],
         }
@@ -171,7 +188,8 @@ impl<'a> Comparison<'a> {
     }
 
     fn is_ignored(&self, path: &str) -> bool {
-        let mut ignored = self.ignored.iter().chain(self.owned);
+        let held = self.held.iter().map(|held| &held.path);
+        let mut ignored = self.ignored.iter().chain(self.owned).chain(held);
         ignored.any(|prefix| is_at_or_below(path, prefix))
     }
 

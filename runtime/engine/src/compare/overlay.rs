@@ -19,6 +19,8 @@ pub struct Others<'a> {
     pub shared: &'a [String],
     /// Whether a path was ever ours: such a member goes when the spec no longer names it.
     pub is_ours: &'a dyn Fn(&str) -> bool,
+    /// Whether an item stays that was ours and that the spec no longer names. Told its path and what Azure has.
+    pub is_held: &'a dyn Fn(&str, &Value) -> bool,
 }
 
 impl Others<'_> {
@@ -154,10 +156,7 @@ impl Others<'_> {
             let there = counterpart(observed, &identity).and_then(|at| observed.get(at));
             let below = identity.unwrap_or_default();
             let below = path.key(&below);
-            let is_member = self.shared.iter().any(|shared| {
-                let text = below.to_string();
-                text.len() > shared.len() && is_at_or_below(&text, shared)
-            });
+            let is_member = self.is_member(&below.to_string());
             let others = if is_member { &within } else { self };
             others.value(item, field, value, there, &below);
         }
@@ -168,8 +167,12 @@ impl Others<'_> {
             // Of an item with members, what was sent is known member by member.
             let mut members = identifiers.iter().map(|id| id.replace('/', "."));
             let was_sent = members.any(|member| (self.is_ours)(&format!("{below}.{member}")));
-            let stays = at_or_below_any(self.ignored, &below) || self.stays(&below) && !was_sent;
-            if stays && counterpart(desired, &identity).is_none() {
+            if counterpart(desired, &identity).is_some() {
+                continue;
+            }
+            let is_others = self.stays(&below) && !was_sent;
+            let stays = is_others || at_or_below_any(self.ignored, &below);
+            if stays || self.is_member(&below) && (self.is_held)(&below, value) {
                 desired.push(value.clone());
             }
         }
@@ -233,8 +236,13 @@ impl Others<'_> {
 
     /// Whether a member of a shared map or list is others'.
     fn stays(&self, path: &str) -> bool {
-        let is_member = |shared: &String| path.len() > shared.len() && is_at_or_below(path, shared);
-        self.shared.iter().any(is_member) && !(self.is_ours)(path)
+        self.is_member(path) && !(self.is_ours)(path)
+    }
+
+    /// Whether it is a member of a shared map or list, or within one.
+    fn is_member(&self, path: &str) -> bool {
+        let mut shared = self.shared.iter();
+        shared.any(|shared| path.len() > shared.len() && is_at_or_below(path, shared))
     }
 }
 
@@ -285,6 +293,7 @@ mod tests {
             ignored: &ignored,
             shared: &shared,
             is_ours: &is_ours,
+            is_held: &|path, _| path.ends_with("held"),
         };
         others.body(VERSION.spec, &desired, &azure)
     }
@@ -339,6 +348,15 @@ mod tests {
             body(&[], &shared, &by_member, desired.clone(), azure.clone()),
             expected
         );
+        let held = json!({"properties": {"rules": [{"name": "held"}]}});
+        let stays = body(
+            &[],
+            &shared,
+            &["properties.rules.held"],
+            json!({"properties": {"rules": []}}),
+            held.clone(),
+        );
+        assert_eq!(stays, held, "it may come to stand for itself");
         let nothing_named = body(&[], &["tags"], &["tags.old"], json!({}), azure);
         assert_eq!(nothing_named, json!({"tags": {"a": "9", "policy": "p"}}));
     }

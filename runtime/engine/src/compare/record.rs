@@ -4,26 +4,16 @@
 //! drift?* By what Azure returned for that body, path by path where it returned something else.
 
 use armature_shapes::digest::canonical_json;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::former::{Former, Name};
-use super::keyed::{Keyed, LENGTH, take};
+use super::keyed::{Keyed, LENGTH};
 use super::leaf::Leaf;
 use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
 use super::marked::{Mark, Marked, Remembered};
+use super::timed::{Timed, Topic};
 use super::{Comparison, Difference};
-
-/// Stands before the record. Another form is read as none at all, so that an upgrade sends nothing.
-const FORM: &str = "3";
-
-/// The form of records of objects that name members of shared maps and lists, which earlier releases cannot read.
-const WITH_SHARED: &str = "4";
-
-/// The form of records of kinds that have rules for values which Azure moves by itself ([`crate::owned`]).
-const WITH_MARKS: &str = "5";
 
 /// Bytes of the digests that only tell one key or one release from another.
 const TAG: usize = 4;
@@ -135,6 +125,8 @@ pub struct Record {
     unstable: Vec<Unstable>,
     /// Nothing where the kind has no rules for values that Azure moves.
     marks: Option<Marked>,
+    /// What waits, or is put right with pauses. Few objects have any.
+    timed: Vec<Timed>,
     paths: Former,
 }
 
@@ -218,6 +210,7 @@ impl Record {
             rewritten: Vec::new(),
             unstable: Vec::new(),
             marks: None,
+            timed: Vec::new(),
             paths: Former::default(),
         }
     }
@@ -232,6 +225,7 @@ impl Record {
             applied: Applied::Intended,
             observed: Look::at(&answered, keyed).observed,
             marks: marked(comparison, keyed),
+            timed: Vec::new(),
             paths: Former::of(&answered, keyed, None),
             ..Self::claimed(now, keyed)
         }
@@ -282,6 +276,7 @@ impl Record {
                 .unwrap_or_default(),
             // An edit of an owned value is one until it has arrived.
             marks: before.and_then(|before| before.marks.clone()),
+            timed: comparison.timed.to_vec(),
             paths: Former::of(comparison, keyed, before.map(|before| &before.paths)),
         }
     }
@@ -324,6 +319,7 @@ impl Record {
             rewritten,
             unstable,
             marks: marked(comparison, keyed),
+            timed: comparison.timed.to_vec(),
             paths,
         };
         Settled {
@@ -414,6 +410,12 @@ impl Record {
         marks.map_or(Remembered::Nothing, |marks| marks.says(mark, keyed))
     }
 
+    /// What was noted of a path and has a time.
+    pub fn timed(&self, topic: Topic, path: &str, keyed: Keyed<'_>) -> Option<&Timed> {
+        let mut timed = self.timed.iter();
+        timed.find(|entry| entry.is_of(topic, path, keyed))
+    }
+
     /// Whether Azure shows on all paths what it did when the record was made.
     pub fn is_as_seen(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> bool {
         Look::at(comparison, keyed).observed == self.observed
@@ -425,104 +427,6 @@ impl Record {
         let mut unstable = self.unstable.iter();
         self.rewritten.contains(&seen)
             || unstable.any(|entry| entry.path == seen.path && entry.is_current(at))
-    }
-
-    /// The text for the annotation.
-    pub fn encode(&self) -> String {
-        let mut bytes = Vec::new();
-        bytes.extend(self.key);
-        bytes.push(self.applied.flags());
-        bytes.extend(self.desired.body);
-        bytes.extend(self.desired.inputs);
-        bytes.extend(self.desired.build);
-        bytes.extend(self.observed);
-        bytes.push(count(&self.rewritten));
-        for entry in &self.rewritten {
-            bytes.extend(entry.path);
-            bytes.extend(entry.value);
-        }
-        bytes.push(count(&self.unstable));
-        for entry in &self.unstable {
-            bytes.extend(entry.path);
-            bytes.extend(entry.since.to_be_bytes());
-        }
-        let form = match (&self.marks, self.paths.has_shared()) {
-            (Some(_), _) => WITH_MARKS,
-            (None, true) => WITH_SHARED,
-            (None, false) => FORM,
-        };
-        if let Some(marks) = &self.marks {
-            marks.write(&mut bytes);
-        }
-        self.paths.write(&mut bytes);
-        let generation = self.desired.generation;
-        format!("{form}:{generation}:{}", BASE64.encode(bytes))
-    }
-
-    /// Reads the annotation; nothing where it is of another form, of another key or of another object.
-    pub fn parse(text: &str, keyed: Keyed<'_>) -> Option<Self> {
-        Self::of_any_key(text).filter(|record| record.key == key_of(keyed))
-    }
-
-    /// The generation of a record that foretells another one, whatever its key.
-    pub fn foretold_generation(text: &str) -> Option<i64> {
-        let record = Self::of_any_key(text)?;
-        (record.applied == Applied::Intended).then_some(record.desired.generation)
-    }
-
-    fn of_any_key(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(3, ':');
-        let form = parts.next()?;
-        if !matches!(form, FORM | WITH_SHARED | WITH_MARKS) {
-            return None;
-        }
-        let generation = parts.next()?.parse().ok()?;
-        let bytes = BASE64.decode(parts.next()?).ok()?;
-        let mut rest = bytes.as_slice();
-        let record = Self::read(&mut rest, generation, form == WITH_MARKS)?;
-        rest.is_empty().then_some(record)
-    }
-
-    fn read(rest: &mut &[u8], generation: i64, has_marks: bool) -> Option<Self> {
-        let key = take(rest)?;
-        let [flags] = take(rest)?;
-        let desired = Desired {
-            generation,
-            body: take(rest)?,
-            inputs: take(rest)?,
-            build: take(rest)?,
-        };
-        let observed = take(rest)?;
-        let [rewritten] = take(rest)?;
-        let rewritten = (0..rewritten).map(|_| {
-            Some(Rewritten {
-                path: take(rest)?,
-                value: take(rest)?,
-            })
-        });
-        let rewritten = rewritten.collect::<Option<_>>()?;
-        let [unstable] = take(rest)?;
-        let unstable = (0..unstable).map(|_| {
-            Some(Unstable {
-                path: take(rest)?,
-                since: u32::from_be_bytes(take(rest)?),
-            })
-        });
-        let unstable = unstable.collect::<Option<_>>()?;
-        let marks = match has_marks {
-            true => Some(Marked::read(rest)?),
-            false => None,
-        };
-        Some(Self {
-            key,
-            applied: Applied::from_flags(flags)?,
-            desired,
-            observed,
-            rewritten,
-            unstable,
-            marks,
-            paths: Former::read(rest)?,
-        })
     }
 }
 
@@ -579,11 +483,6 @@ fn minutes(at: Timestamp) -> u32 {
     u32::try_from(at.as_second() / 60).unwrap_or_default()
 }
 
-/// How many entries follow; no list has more than fit.
-fn count<T>(entries: &[T]) -> u8 {
-    u8::try_from(entries.len()).unwrap_or(u8::MAX)
-}
-
 /// The comparison before Azure has answered.
 fn unanswered<'a>(comparison: &Comparison<'a>) -> Comparison<'a> {
     Comparison {
@@ -591,6 +490,8 @@ fn unanswered<'a>(comparison: &Comparison<'a>) -> Comparison<'a> {
         ..*comparison
     }
 }
+
+mod written;
 
 #[cfg(test)]
 mod tests;

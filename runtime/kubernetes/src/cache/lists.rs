@@ -89,6 +89,18 @@ impl Lists {
         missing.next().map(|(scope, list)| told(kind, scope, list))
     }
 
+    /// Why it cannot be told which objects stand for a resource of this ARM type. Where lists are refused, nothing is done.
+    pub fn of_type_unknown(&self, arm_type: &str) -> Option<String> {
+        if !self.kinds_are_known {
+            return Some("the installed kinds are not known yet".to_owned());
+        }
+        let kinds = self.kinds.iter();
+        let of_type = kinds.filter(|(kind, _)| kind.0.remote_type().eq_ignore_ascii_case(arm_type));
+        let mut lists = of_type.flat_map(|(kind, lists)| lists.iter().map(|list| (*kind, list)));
+        let missing = lists.find(|(_, (_, list))| **list == List::Awaited);
+        missing.map(|(kind, (scope, list))| told(kind, scope, list))
+    }
+
     /// What is not known, so that an unknown object may exist: which kinds are installed, or the objects of one. A namespace that
     /// does not exist has none.
     pub fn unknown(&self, exists: impl Fn(&str) -> bool) -> Option<String> {

@@ -171,6 +171,12 @@ impl State {
         others.filter_map(|key| self.objects.get_key_value(key))
     }
 
+    /// Objects that may have this ARM id: its hash is theirs.
+    pub fn standing(&self, id: &RemoteId) -> impl Iterator<Item = (&Arc<ObjectKey>, &Entry)> {
+        let keys = self.ids.get(&hash(id)).into_iter().flatten();
+        keys.filter_map(|key| self.objects.get_key_value(key))
+    }
+
     fn others(&self, id: Option<u64>, except: &ObjectKey) -> impl Iterator<Item = &Arc<ObjectKey>> {
         let keys = id.and_then(|id| self.ids.get(&id)).into_iter().flatten();
         keys.filter(move |key| key.kind == except.kind && key.as_ref() != except)

@@ -418,6 +418,9 @@ fn conclude(view: &ResourceView, observed: &Observed, holder: Option<&str>) -> S
     if view.steps.success_hook {
         known(&observed.success_hook, Action::SuccessHook, fail)?;
     }
+    if let Some(leaving) = &observed.leaving {
+        return Break(progress(&leaving.message, Requeue::After(leaving.after)));
+    }
     let finish = Finish::with(Verdict::succeeded(), Requeue::Sync);
     Continue(Action::Finish(match holder {
         None => finish,

@@ -9,7 +9,7 @@ use super::{Step, adopt, credential, holder, identity, known, unless_paused, unp
 use crate::action::{Action, Finish};
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
-use crate::observed::{Holder, Identity, Observed, Provisioning, Resource};
+use crate::observed::{Holder, Identity, NamedBy, Observed, Provisioning, Resource};
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::Protection;
 use crate::view::{ResourceView, StoredOperation};
@@ -68,7 +68,7 @@ fn release(view: &ResourceView, observed: &Observed) -> Step<Action> {
             names::PROTECT
         ),
         None => return Break(Action::LookForProtected),
-        Some(Protection::None) => return Continue(Action::Delete),
+        Some(Protection::None) => return Continue(delete_unless_named(observed)),
         Some(Protection::Of(object)) => format!(
             "the resource is not deleted: {object}, which would go along, is protected ({}: delete)",
             names::PROTECT
@@ -84,6 +84,21 @@ fn release(view: &ResourceView, observed: &Observed) -> Step<Action> {
         RetryClass::Slow,
         message,
     ))))
+}
+
+/// What the parent's spec names is the parent's from now on.
+fn delete_unless_named(observed: &Observed) -> Action {
+    match &observed.named_by {
+        None => Action::LookForProtected,
+        Some(NamedBy::Nobody) => Action::Delete,
+        Some(NamedBy::Object(..)) => Action::RemoveFinalizer,
+        Some(NamedBy::Unknown(what)) => {
+            let message = format!(
+                "not deleting yet: {what}, and the resource may be named by the one that it is in"
+            );
+            progress(message, Requeue::Backoff(RetryClass::Poll))
+        }
+    }
 }
 
 /// Azure's codes where the subscription or tenant may be gone, and what is in it with it: nobody will ever say that the resource is.

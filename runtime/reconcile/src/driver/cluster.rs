@@ -214,6 +214,10 @@ impl Pass<'_> {
             ..MetadataPatch::default()
         };
         self.book.end_operation();
+        if let (None, Some(id)) = (&self.findings.writes.delete, self.id()) {
+            let now = self.reconciler.clock.now();
+            self.reconciler.departures.note(id, now);
+        }
         self.patch(patch).await
     }
 

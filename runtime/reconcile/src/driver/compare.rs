@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{
-    self, Desired, DigestKey, Edit, Keyed, LeftOut, Mark, Place, Record, Remembered, Settled, edit,
+    self, Desired, DigestKey, Edit, Held, Keyed, LeftOut, Mark, Place, Record, Remembered, Settled,
+    Timed, edit,
 };
 use armature_engine::owned::{self, Owned};
 use armature_shapes::names;
 use serde_json::{Map, Value};
 
+use super::items::{Item, Items};
 use super::pass::Pass;
 use crate::action::warning;
 use crate::condition::reason;
@@ -42,6 +44,12 @@ struct Work {
     shared: Vec<String>,
     /// What is desired, with Azure's values where they are Azure's.
     owned: Owned,
+    /// Items that are resources of their own and that the spec has dropped.
+    items: Items,
+    /// Those that stay.
+    held: Vec<Held>,
+    /// What the record is to note beside a time.
+    timed: Vec<Timed>,
     /// Whether there are rules for what Azure moves.
     has_rules: bool,
     /// The record, where it can be read.
@@ -77,6 +85,8 @@ impl Work {
             ignored: &self.ignored,
             owned: &self.owned.ignored,
             shared: &self.shared,
+            held: &self.held,
+            timed: &self.timed,
             marks: self.has_rules.then_some(self.owned.marks.as_slice()),
             equal_values: pass.kind().equal_values,
             ..compare::Comparison::new(pass.version().spec, desired, observed)
@@ -86,9 +96,16 @@ impl Work {
 
 impl Pass<'_> {
     /// Steps 12 and 13: is there anything to send?
-    pub(super) async fn compare(&self) -> Result<Comparison, KubernetesError> {
-        let (verdict, differences) = self.compared(&self.work().await?);
+    pub(super) async fn compare(&mut self) -> Result<Comparison, KubernetesError> {
+        let work = self.work().await?;
+        let (verdict, differences) = self.compared(&work);
+        self.findings.payload.leaving = work.items.leaving(self.reconciler.clock.now());
         Ok(verdict(shown(differences)))
+    }
+
+    /// Items that are resources of their own and that the spec has dropped, and what becomes of each.
+    pub(super) async fn items(&self) -> Result<Vec<Item>, KubernetesError> {
+        Ok(self.work().await?.items.all().cloned().collect())
     }
 
     /// What a PUT would change, place by place.
@@ -144,6 +161,10 @@ impl Pass<'_> {
         let secrets = &self.findings.inputs.secret_versions;
         let claimed = work.claimed.as_ref();
         match edit(record, claimed, self.book.put_generation(), &now) {
+            // What the spec dropped stays, and all that it names is there for certain.
+            Edit::Changed if !work.held.is_empty() && self.is_there(&comparison, work) => {
+                unrecorded(Vec::new())
+            }
             Edit::Changed => {
                 let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
                 let mut differences = comparison.differences();
@@ -158,6 +179,10 @@ impl Pass<'_> {
                 None => self.unknown(&comparison, claimed.is_some()),
             },
             Edit::None => match drift() {
+                // The wait is over.
+                differences if !differences.is_empty() && work.items.has_gone() => {
+                    (Comparison::Edited, differences)
+                }
                 differences if differences.is_empty() && self.is_to_remember(work) => {
                     (|_| Comparison::Unrecorded, differences)
                 }
@@ -171,18 +196,27 @@ impl Pass<'_> {
         }
     }
 
+    /// Whether Azure shows that it has all that the spec names, and nothing that was taken out.
+    fn is_there(&self, comparison: &compare::Comparison<'_>, work: &Work) -> bool {
+        let is_certain = self.version().verbs.get && comparison.is_certain();
+        let records = work.record.iter().chain(&work.claimed);
+        let mut taken_out = records.map(|record| record.taken_out(comparison, work.keyed()));
+        is_certain && comparison.differences().is_empty() && taken_out.all(|found| found.is_empty())
+    }
+
     /// Whether there is more to remember of what Azure moves than the record has, without anything to send: what the spec says,
     /// where the record is of other rules or of none; what is told; what is scaled.
     fn is_to_remember(&self, work: &Work) -> bool {
         let Some(record) = work.record.as_ref().filter(|_| work.has_rules) else {
-            return false;
+            return work.items.are_news;
         };
         let is_told = |moved: &owned::Moved| moved.is_told && moved.is_new && moved.differs;
         let is_newly_scaled = |mark: &Mark| {
             let known = record.remembers(mark, work.keyed());
             mark.is_scaled && known == Remembered::Same { was_scaled: false }
         };
-        !self.has_rules_of(record, work.keyed())
+        work.items.are_news
+            || !self.has_rules_of(record, work.keyed())
             || work.owned.moved.iter().any(is_told)
             || work.owned.marks.iter().any(is_newly_scaled)
     }
@@ -321,7 +355,9 @@ impl Pass<'_> {
                 "Azure writes more paths in its own way than are remembered: where one of them changes, all of them count as drift"
             );
         }
-        let events = self.events(&settled, &work.owned);
+        let mut events = self.events(&settled, &work.owned);
+        events.extend(work.items.told());
+        self.findings.payload.leaving = work.items.leaving(at);
         if events.is_empty() && self.is_foretold(&settled.record, work.keyed()) {
             self.forget_deferred();
             self.book.confirm_claim();
@@ -415,33 +451,46 @@ impl Pass<'_> {
         let mut shared = self.shared_paths();
         shared.extend_from_slice(&owned.shared);
         let desired = &owned.desired;
-        let body = match self.findings.remote_body() {
-            None => desired.clone(),
-            Some(azure) => {
-                let keyed = key.of(&uid);
-                let was_ours = |path: &str| {
-                    let mut records = record.iter().chain(&claimed);
-                    records.any(|record| record.was_ours(path, keyed))
-                };
-                let others = Others {
-                    ignored: &ignored,
-                    shared: &shared,
-                    is_ours: &was_ours,
-                };
-                others.body(self.version().spec, &self.with_shared_lists(desired), azure)
-            }
-        };
+        let records: Vec<&Record> = record.iter().chain(&claimed).collect();
+        let places = (ignored.as_slice(), shared.as_slice());
+        let items = self.dropped((&records, keyed), places);
+        let items = self.items_of(items).await?;
+        let (held, timed) = (items.held(), items.timed(keyed));
+        let body = self.body_beside_others(desired, (&records, keyed), places, &held);
         Ok(Work {
             key,
             uid,
             ignored,
             shared,
             owned,
+            items,
+            held,
+            timed,
             has_rules: !self.owned_rules().is_empty(),
             record,
             claimed,
             body,
         })
+    }
+
+    /// The body to send for what is desired, with what others own in the resource.
+    fn body_beside_others(
+        &self,
+        desired: &Value,
+        (records, keyed): (&[&Record], Keyed<'_>),
+        (ignored, shared): (&[String], &[String]),
+        held: &[Held],
+    ) -> Value {
+        let Some(azure) = self.findings.remote_body() else {
+            return desired.clone();
+        };
+        let others = Others {
+            ignored,
+            shared,
+            is_ours: &|path| records.iter().any(|record| record.was_ours(path, keyed)),
+            is_held: &|path, _| held.iter().any(|held| held.path == path),
+        };
+        others.body(self.version().spec, &self.with_shared_lists(desired), azure)
     }
 
     /// Where others add members.
@@ -477,6 +526,7 @@ impl Pass<'_> {
             ignored: &self.ignored_paths(),
             shared: &[],
             is_ours: &|_| true,
+            is_held: &|_, _| false,
         };
         // What is ignored is no part of what is desired: with nothing in Azure it falls out. Nor is what only Azure says.
         let nothing = Value::Object(Map::new());

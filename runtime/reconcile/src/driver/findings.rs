@@ -17,7 +17,8 @@ use serde_json::Value;
 use crate::annotations::Annotations;
 use crate::extension::{PostCheck, PreCheck};
 use crate::observed::{
-    Comparison, Credential, Holder, Identity, Observed, OwnerState, Recorded, Resource,
+    Comparison, Credential, Holder, Identity, Leaving, NamedBy, Observed, OwnerState, Recorded,
+    Resource,
 };
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::Protection;
@@ -93,6 +94,8 @@ pub(super) struct Place {
     pub claim: Option<Result<(), Failure>>,
     /// Whether something below the resource must not be deleted.
     pub protection: Option<Protection>,
+    /// Whether the spec of the parent's object names the resource as an item of its own.
+    pub named_by: Option<NamedBy>,
 }
 
 /// References, Secrets and ConfigMaps that the payload needs.
@@ -151,6 +154,8 @@ pub(super) struct Payload {
     pub scaled: Scaled,
     /// Desired against observed.
     pub comparison: Option<Comparison>,
+    /// Items that are to go, but not yet.
+    pub leaving: Option<Leaving>,
     /// Whether what is desired and what Azure has for it is recorded.
     pub recorded: Option<Recorded>,
 }
@@ -258,6 +263,7 @@ impl From<&Findings> for Observed {
             prerequisite: writes.prerequisite.clone(),
             payload: body.map(|body| body.as_ref().map(|_| ()).map_err(Failure::clone)),
             comparison: payload.comparison.clone(),
+            leaving: payload.leaving.clone(),
             put: writes.put.clone(),
             registration: writes.registration.clone(),
             poll: writes.poll.clone(),
@@ -266,6 +272,7 @@ impl From<&Findings> for Observed {
             export: export.clone(),
             success_hook: success_hook.clone(),
             protection: place.protection.clone(),
+            named_by: place.named_by.clone(),
             delete: writes.delete.clone(),
         }
     }

@@ -13,6 +13,7 @@ use armature_shapes::id::RemoteId;
 use armature_shapes::resource::ObjectKey;
 
 use super::compare::Changes;
+use super::items::Item;
 use super::pass::Pass;
 use super::{Reconciler, STEPS};
 use crate::action::{Action, Finish};
@@ -42,6 +43,8 @@ pub struct Foresight {
     pub left_out: Vec<LeftOut>,
     /// Values that are Azure's, and stay although the spec says something else.
     pub left_alone: Vec<Moved>,
+    /// Items that are resources of their own and that the spec has dropped.
+    pub items: Vec<Item>,
     /// What of a PUT is outside of the scopes, and sent all the same as the operator's setting has it.
     pub outside: Option<String>,
 }
@@ -107,11 +110,15 @@ impl Reconciler {
             let is_recorded = *is_recorded.get_or_insert_with(|| pass.book.is_recorded());
             let next = pass.foresee(is_recorded).await?;
             if !is_again(&next) {
-                let (left_out, left_alone) = match next {
+                let (left_out, left_alone, items) = match next {
                     Next::Put { exists: true, .. }
                     | Next::Nothing {
                         only_reads: false, ..
-                    } => (pass.left_out().await?, pass.left_alone().await?),
+                    } => (
+                        pass.left_out().await?,
+                        pass.left_alone().await?,
+                        pass.items().await?,
+                    ),
                     _ => Default::default(),
                 };
                 return Ok(Foresight {
@@ -120,6 +127,7 @@ impl Reconciler {
                     version: Some(pass.version().name),
                     left_out,
                     left_alone,
+                    items,
                     outside: pass.outside_body(),
                     ..Foresight::of(next)
                 });
@@ -139,6 +147,7 @@ impl Foresight {
             version: None,
             left_out: Vec::new(),
             left_alone: Vec::new(),
+            items: Vec::new(),
             outside: None,
         }
     }

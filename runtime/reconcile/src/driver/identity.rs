@@ -79,7 +79,7 @@ impl Pass<'_> {
             let counts = self.keys.count(&other);
             let rank = claim::rank(&other, counts);
             let claims = !counts && claim::says_written(&other) && self.is_of_others(&other);
-            if (rank < first || claims) && self.writes(&other).await? {
+            if (rank < first || claims) && self.writes(&other, self.id()).await? {
                 if rank < first {
                     first = rank;
                     holder = Some(other);
@@ -108,8 +108,12 @@ impl Pass<'_> {
         manager.is_some_and(|manager| !manager.is_empty() && manager != ours)
     }
 
-    /// Whether an object may write its resource at all.
-    async fn writes(&self, object: &Object) -> Result<bool, KubernetesError> {
+    /// Whether an object may write its resource at all, which is the one with this id.
+    pub(super) async fn writes(
+        &self,
+        object: &Object,
+        id: Option<&RemoteId>,
+    ) -> Result<bool, KubernetesError> {
         let namespace = object.metadata.namespace.as_deref().unwrap_or_default();
         let kubernetes = &self.reconciler.kubernetes;
         let namespace = kubernetes.namespace_annotations(namespace).await?;
@@ -124,9 +128,7 @@ impl Pass<'_> {
                     id.arm()
                         .is_none_or(|id| scopes.is_none_or(|scopes| scopes.allow(id.as_str())))
                 };
-                directives.policy.allows_put()
-                    && !directives.observe
-                    && self.id().is_none_or(is_allowed)
+                directives.policy.allows_put() && !directives.observe && id.is_none_or(is_allowed)
             }
             // It may have written before.
             Err(_) => true,

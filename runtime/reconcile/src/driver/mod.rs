@@ -20,6 +20,7 @@
 //! | `refusal` | what errors mean |
 //! | `put` | the PUT, with what others own in it |
 //! | `notes` | holds, lost answers and failed operations |
+//! | `items`, `departures` | items of lists that are resources of their own |
 //! | `compare` | edits, drift, and the record of the latest PUT |
 //! | `foretold` | the record of a claim that came true |
 //! | `checks` | extensions before and after the PUT |
@@ -35,6 +36,7 @@ mod checks;
 mod cluster;
 mod compare;
 mod deferred;
+mod departures;
 mod directives;
 mod export;
 mod expressions;
@@ -45,6 +47,7 @@ mod forms;
 mod found;
 mod identity;
 mod inputs;
+mod items;
 mod later;
 mod notes;
 mod object;
@@ -66,6 +69,8 @@ mod write;
 pub use absences::Absences;
 pub use compare::Changes;
 pub use deferred::Deferred;
+pub use departures::Departures;
+pub use items::{Fate, Item};
 pub use stored_check::StoredCheck;
 
 use std::sync::Arc;
@@ -137,6 +142,8 @@ pub struct Reconciler {
     pub deferred: Arc<Deferred>,
     /// Since when resources with children are missing.
     pub absences: Arc<Absences>,
+    /// Resources whose objects have gone a short while ago and left them in Azure.
+    pub departures: Arc<Departures>,
     /// Expressions of exports, compiled.
     pub expressions: Arc<Cache>,
     /// The time.
@@ -290,9 +297,7 @@ impl Pass<'_> {
         match action {
             Action::TakeOwnership => self.take_ownership(),
             Action::ReadNamespace => self.read_namespace().await?,
-            Action::LookForProtected => {
-                self.findings.place.protection = Some(self.look_for_protected());
-            }
+            Action::LookForProtected => self.look_around().await?,
             Action::NoteAdoption { adoption, event } => self.note_adoption(adoption, event).await?,
             Action::ReadOwner => self.read_owner().await?,
             Action::SelectCredential => {

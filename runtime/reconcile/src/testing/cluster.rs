@@ -454,9 +454,15 @@ impl KubernetesPort for MemoryCluster {
     }
 
     fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String> {
+        let mut others = self.stand_for(id)?;
+        others.retain(|other| other.key() != *except);
+        Ok(others)
+    }
+
+    fn stand_for(&self, id: &RemoteId) -> Result<Vec<Arc<Object>>, String> {
         let state = lock(&self.state);
         let keys = state.ids.get(&id.as_str().to_lowercase());
-        let keys = keys.into_iter().flatten().filter(|key| *key != except);
+        let keys = keys.into_iter().flatten();
         let objects = keys.filter_map(|key| state.objects.get(key));
         let is_of = |object: &&Object| {
             claim::resource_id(object).is_some_and(|found| found.eq_ignore_ascii_case(id.as_str()))

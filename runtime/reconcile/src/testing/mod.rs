@@ -44,6 +44,7 @@ pub fn reconciler(
         extensions,
         deferred: Arc::default(),
         absences: Arc::default(),
+        departures: Arc::default(),
         expressions: Arc::default(),
         since: clock.now(),
         clock: Arc::new(clock),

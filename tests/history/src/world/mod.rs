@@ -226,6 +226,7 @@ impl World {
             extensions: registry(),
             deferred: Arc::default(),
             absences: Arc::default(),
+            departures: Arc::default(),
             expressions: Arc::default(),
             clock: clock.clone(),
             since: clock.now(),

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::super::earlier::EarlierRecord;
 use super::super::*;
-use super::{BASE64, TAG};
+use super::TAG;
 use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 
 mod first_release;
 mod other_words;

@@ -128,7 +128,7 @@ fn what_is_not_the_objects_is_not_deleted() {
 #[test]
 fn what_is_protected_is_not_deleted() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 9] = [
+    let rows: [Row; 12] = [
         ("policy", "the namespace's is read from the server first", |_, o| o.namespace_is_live = false, "ReadNamespace"),
         ("policy", "which allows no DELETE any more", |v, _| v.policy = Policy::DetachOnDelete, "RemoveFinalizer"),
         ("protect", "the object", |v, _| v.protected = true, "False/Warning/Protected, slow"),
@@ -137,6 +137,9 @@ fn what_is_protected_is_not_deleted() {
         ("protect", "one below, not looked for", |_, o| o.protection = None, "LookForProtected"),
         ("protect", "one below", |_, o| o.protection = Some(Protection::Of("x".into())), "False/Warning/Protected, slow"),
         ("protect", "one below may be, that is not known yet", |_, o| o.protection = Some(Protection::Unknown("x".into())), "False/Info/Deleting, poll"),
+        ("items", "the parent's spec names it", |_, o| o.named_by = Some(NamedBy::Object("x".into(), "y".into())), "RemoveFinalizer"),
+        ("items", "it may, that is not known yet", |_, o| o.named_by = Some(NamedBy::Unknown("x".into())), "False/Info/Deleting, poll"),
+        ("items", "and it is protected", |v, o| (v.protected, o.named_by) = (true, Some(NamedBy::Object("x".into(), "y".into()))), "False/Warning/Protected, slow"),
         ("protect", "nothing", |_, _| {}, "Delete"),
     ];
     check(&rows, &deleting(), &equal());

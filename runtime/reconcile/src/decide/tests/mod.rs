@@ -133,6 +133,7 @@ fn nothing() -> Observed {
     Observed {
         namespace_is_live: true,
         protection: Some(Protection::None),
+        named_by: Some(NamedBy::Nobody),
         ..Observed::default()
     }
 }

@@ -126,12 +126,97 @@ async fn what_others_add_to_a_list_stays_and_what_was_ours_goes() {
     world.pass(&store).await;
     assert_eq!(world.azure.take_bodies().len(), 0, "not compared");
     world.store(json!({"capacity": 6, "shelves": [of_user("ours")]}));
-    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    wait_for_objects(&world, &store).await;
     assert_eq!(shelves(&world), ["ours", "theirs"]);
     // A spec that names none leaves those of others.
     world.store(json!({"capacity": 7}));
-    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    wait_for_objects(&world, &store).await;
     assert_eq!(shelves(&world), ["theirs"]);
+}
+
+/// What was ours goes once it is clear that no object comes to stand for it.
+async fn wait_for_objects(world: &World, store: &ObjectKey) {
+    let wait = Duration::from_secs(120);
+    assert_eq!(world.pass(store).await, Requeue::After(wait));
+    assert_eq!(world.ready(store), "False/Info/Reconciling");
+    world.clock.advance(120);
+    assert_eq!(world.pass(store).await, Requeue::Sync);
+    assert_eq!(world.ready(store), "True//Succeeded");
+}
+
+/// The store has two shelves, and its spec drops the second.
+async fn with_a_dropped_shelf() -> (World, ObjectKey) {
+    let (world, store) = World::with_store().await;
+    world.store(json!({"capacity": 5, "shelves": [of_user("a"), of_user("b")]}));
+    world.pass(&store).await;
+    world.azure.take_bodies();
+    world.store(json!({"capacity": 5, "shelves": [of_user("a")]}));
+    (world, store)
+}
+
+#[tokio::test]
+async fn a_dropped_item_waits_for_two_minutes_across_a_restart() {
+    let (world, store) = with_a_dropped_shelf().await;
+    assert_eq!(
+        world.pass(&store).await,
+        Requeue::After(Duration::from_secs(120))
+    );
+    let told = world.cluster.message(&store);
+    assert!(told.contains("properties.interior.shelves.b at "), "{told}");
+    world.azure.take_bodies();
+    world.clock.advance(50);
+    world.forget();
+    assert_eq!(
+        world.pass(&store).await,
+        Requeue::After(Duration::from_secs(70))
+    );
+    assert_eq!(world.azure.take_bodies().len(), 0, "nothing new");
+    assert_eq!(shelves(&world), ["a", "b"]);
+    // Another edit meanwhile is sent at once, and carries it.
+    world.store(json!({"capacity": 8, "shelves": [of_user("a")]}));
+    assert_eq!(
+        world.pass(&store).await,
+        Requeue::After(Duration::from_secs(70))
+    );
+    assert_eq!(world.azure.take_bodies().len(), 1);
+    assert_eq!(shelves(&world), ["a", "b"]);
+    world.clock.advance(70);
+    world.forget();
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(shelves(&world), ["a"]);
+    let events = world.cluster.take_events();
+    assert!(
+        !events.iter().any(|(reason, _)| reason == "Drifted"),
+        "{events:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_dropped_item_for_which_an_object_stands_has_moved() {
+    let (world, store) = with_a_dropped_shelf().await;
+    world.pass(&store).await;
+    world.clock.advance(60);
+    let object = world.boxed();
+    world.cluster.add_finalizer(&object, names::FINALIZER);
+    let id = format!("{STORE}/shelves/B");
+    world
+        .cluster
+        .annotate(&object, names::RESOURCE_ID, Some(&id));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(world.ready(&store), "True//Succeeded");
+    let events = world.cluster.take_events();
+    let told = "properties.interior.shelves.b stays";
+    assert!(
+        events.iter().any(|(_, text)| text.starts_with(told)),
+        "{events:?}"
+    );
+    // It is the object's from then on, whatever becomes of that.
+    world.cluster.forget(&object);
+    world.clock.advance(86_400);
+    world.forget();
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(shelves(&world), ["a", "b"]);
+    assert_eq!(world.cluster.take_events(), []);
 }
 
 #[tokio::test]

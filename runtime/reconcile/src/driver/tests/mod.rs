@@ -59,6 +59,7 @@ struct World {
     deferred: Arc<Deferred>,
     /// Of an operator that runs on, too.
     absences: Arc<Absences>,
+    departures: Arc<Departures>,
     clock: Arc<ManualClock>,
 }
 
@@ -72,6 +73,7 @@ impl World {
             budget: Arc::default(),
             deferred: Arc::default(),
             absences: Arc::default(),
+            departures: Arc::default(),
             clock: Arc::default(),
             journal,
         }
@@ -125,6 +127,7 @@ impl World {
         Reconciler {
             budget: self.budget.clone(),
             absences: self.absences.clone(),
+            departures: self.departures.clone(),
             clock: self.clock.clone(),
             since: self.clock.now(),
             ..crate::testing::reconciler(&self.cluster, &self.azure, self.extensions.clone())

@@ -105,6 +105,7 @@ async fn what_was_not_written_of_an_operation_is_found_out_again() {
     let next = World {
         deferred: Arc::default(),
         absences: Arc::default(),
+        departures: Arc::default(),
         ..world
     };
     next.clock.advance(2);

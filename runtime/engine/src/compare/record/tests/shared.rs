@@ -92,3 +92,39 @@ fn the_first_step_below_a_prefix() {
         assert_eq!(first_below(path, "tags"), expected, "{path}");
     }
 }
+
+/// An item that waits for an object to stand for it is still ours, and when it was taken out outlives a restart.
+#[test]
+fn an_item_that_waits_is_ours_and_has_a_time() {
+    let mut object = Object::new();
+    object.shared = vec!["properties.rules".to_owned()];
+    let azure = json!({"properties": {"rules": [{"name": "a"}, {"name": "b"}]}});
+    let record = object.settled(1, &azure, &azure, None, None).record;
+    let at = Timestamp::from_second(1_800_000_000).unwrap();
+    let (path, keyed) = ("properties.rules.b", object.keyed());
+    let timed = [Timed::new((Topic::Leaving, path), 0, at, None, keyed)];
+    let left = json!({"properties": {"rules": [{"name": "a"}]}});
+    let after = |is_ours: bool| {
+        let path = path.to_owned();
+        let comparison = Comparison {
+            held: &[Held { path, is_ours }],
+            timed: if is_ours { &timed } else { &[] },
+            ..object.comparison(&left, &azure)
+        };
+        assert!(record.taken_out(&comparison, keyed).is_empty(), "it stays");
+        let now = object.now(2, &left, "x");
+        let settled = Record::settled(&now, &comparison, keyed, None, Some(&record), at);
+        assert!(settled.kept.is_empty(), "{:?}", settled.kept);
+        Record::parse(&settled.record.encode(), keyed).unwrap()
+    };
+    let waits = after(true);
+    assert_eq!(
+        waits.timed(Topic::Leaving, path, keyed).map(Timed::at),
+        Some(at)
+    );
+    let now = object.comparison(&left, &azure);
+    assert_eq!(waits.taken_out(&now, keyed).len(), 1, "then it goes");
+    let moved = after(false);
+    assert_eq!(moved.timed(Topic::Leaving, path, keyed), None);
+    assert!(moved.taken_out(&now, keyed).is_empty(), "not ours any more");
+}

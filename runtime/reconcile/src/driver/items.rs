@@ -1,0 +1,413 @@
+//! Items of a parent's list that are resources of their own, and may move between the list and an object.
+//!
+//! An item that the spec drops stays while an object stands for it, or has until an hour ago; where none does, it goes after a while
+//! in which one may come. An object that goes while its parent's spec names the item leaves it there.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use armature_engine::compare::overlay::Others;
+use armature_engine::compare::{Held, Keyed, MOST_TIMED, Record, Timed, Topic};
+use armature_shapes::id::RemoteId;
+use armature_shapes::kind::VersionInfo;
+use armature_shapes::names;
+use armature_shapes::resource::Object;
+use armature_shapes::shape::{ArmPlace, StructShape, Type};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::compare::some;
+use super::forms::Forms;
+use super::pass::Pass;
+use crate::action::{normal, warning};
+use crate::observed::{Leaving, NamedBy};
+use crate::port::{EventNote, KubernetesError, Protection};
+
+/// How long an item that the spec has dropped waits for an object that stands for it.
+const WAIT: SignedDuration = SignedDuration::from_mins(2);
+
+/// An item that Azure has, that the spec named once and does not name now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Where, as comparisons write it.
+    pub path: String,
+    /// What becomes of it.
+    pub fate: Fate,
+}
+
+/// What becomes of an item that the spec has dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It stays: this object stands for it.
+    Moved(String),
+    /// It stays: the object that stood for it has gone within the last hour.
+    Left,
+    /// It stays until this time, and goes then unless an object stands for it.
+    Waits(Timestamp),
+    /// It stays until it can be told whether an object stands for it.
+    Unknown(String),
+    /// It goes.
+    Goes,
+}
+
+/// An item that the spec has dropped.
+pub(super) struct Dropped {
+    path: String,
+    /// What it may be called as a resource.
+    ids: Vec<RemoteId>,
+    /// When it was dropped, where that is noted.
+    since: Option<Timestamp>,
+}
+
+/// What is known of an item.
+struct Facts {
+    /// The object that stands for it, or why that cannot be told.
+    standing: Result<Option<String>, String>,
+    /// An object stood for it within the last hour.
+    left_lately: bool,
+    /// Since when the spec does not name it.
+    since: Timestamp,
+}
+
+fn fate(facts: Facts, now: Timestamp) -> Fate {
+    match facts.standing {
+        Err(why) => Fate::Unknown(why),
+        Ok(Some(object)) => Fate::Moved(object),
+        Ok(None) if facts.left_lately => Fate::Left,
+        Ok(None) if now.duration_since(facts.since) >= WAIT => Fate::Goes,
+        Ok(None) => Fate::Waits(facts.since.saturating_add(WAIT).unwrap_or(Timestamp::MAX)),
+    }
+}
+
+/// The items that a spec has dropped, and since when.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Items {
+    /// Each, and since when it is dropped.
+    items: Vec<(Item, Timestamp)>,
+    /// Whether the record is to say something else of them than it does.
+    pub are_news: bool,
+}
+
+impl Items {
+    /// All of them, for people.
+    pub fn all(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter().map(|(item, _)| item)
+    }
+
+    /// Those that stay, for comparisons.
+    pub fn held(&self) -> Vec<Held> {
+        let staying = self.all().filter(|item| item.fate != Fate::Goes);
+        let held = staying.map(|item| Held {
+            path: item.path.clone(),
+            is_ours: matches!(item.fate, Fate::Waits(_) | Fate::Unknown(_)),
+        });
+        held.collect()
+    }
+
+    /// Since when those wait that do, for the record.
+    pub fn timed(&self, keyed: Keyed<'_>) -> Vec<Timed> {
+        let waiting = self.items.iter().filter(|(item, _)| {
+            // What waits no longer is still to go, until it has gone.
+            !matches!(item.fate, Fate::Moved(_) | Fate::Left)
+        });
+        let timed = waiting
+            .map(|(item, since)| Timed::new((Topic::Leaving, &item.path), 0, *since, None, keyed));
+        timed.take(MOST_TIMED / 2).collect()
+    }
+
+    /// Whether some go now.
+    pub fn has_gone(&self) -> bool {
+        self.all().any(|item| item.fate == Fate::Goes)
+    }
+
+    /// What the object waits for.
+    pub fn leaving(&self, now: Timestamp) -> Option<Leaving> {
+        let mut texts = Vec::new();
+        let mut after = Duration::MAX;
+        for item in self.all() {
+            let (text, wait) = match &item.fate {
+                Fate::Waits(until) => {
+                    let wait = until.duration_since(now);
+                    (format!("{} at {until}", item.path), wait)
+                }
+                Fate::Unknown(why) => (format!("{} later: {why}", item.path), WAIT),
+                _ => continue,
+            };
+            texts.push(text);
+            after = after.min(wait.try_into().unwrap_or_default());
+        }
+        (!texts.is_empty()).then(|| Leaving {
+            message: format!(
+                "the spec no longer names items that are resources of their own. Unless an object stands for them by then, these are \
+                 removed: {}",
+                some(&texts, ", ")
+            ),
+            after,
+        })
+    }
+
+    /// What is told of those that stay for good.
+    pub fn told(&self) -> Vec<EventNote> {
+        let told = self.all().filter_map(|item| match &item.fate {
+            Fate::Moved(object) => Some(normal(
+                names::event::HELD_ELSEWHERE,
+                &format!("{} stays: {object} stands for it", item.path),
+            )),
+            Fate::Left => Some(warning(
+                names::event::HELD_ELSEWHERE,
+                format!(
+                    "{} stays in Azure although the spec no longer names it: an object stood for it within the last hour. Name it \
+                     again and take it out to have it removed",
+                    item.path
+                ),
+            )),
+            _ => None,
+        });
+        told.collect()
+    }
+}
+
+impl Pass<'_> {
+    /// What becomes of items that the spec has dropped.
+    pub(super) async fn items_of(&self, dropped: Vec<Dropped>) -> Result<Items, KubernetesError> {
+        let mut items = Items::default();
+        let now = self.reconciler.clock.now();
+        for Dropped { path, ids, since } in dropped {
+            let is_new = since.is_none();
+            let since = since.unwrap_or(now);
+            let departures = &self.reconciler.departures;
+            let facts = Facts {
+                standing: self.standing(&ids).await?,
+                left_lately: ids.iter().any(|id| departures.has_lately(id, now)),
+                since,
+            };
+            let fate = fate(facts, now);
+            items.are_news |= is_new || matches!(fate, Fate::Moved(_) | Fate::Left);
+            items.items.push((Item { path, fate }, since));
+        }
+        Ok(items)
+    }
+
+    /// The items of Azure's lists that the spec has dropped: records tell which it named, and since when it does not.
+    pub(super) fn dropped(
+        &self,
+        (records, keyed): (&[&Record], Keyed<'_>),
+        (ignored, shared): (&[String], &[String]),
+    ) -> Vec<Dropped> {
+        let lists = self.version().keep_unknown.iter();
+        let lists: Vec<(String, &str)> = lists
+            .map(|path| (path.join("."), path.last().copied().unwrap_or_default()))
+            .collect();
+        let Some(azure) = self.findings.remote_body().filter(|_| !lists.is_empty()) else {
+            return Vec::new();
+        };
+        let found = RefCell::new(Vec::new());
+        let collect = |path: &str, item: &Value| {
+            let list = lists.iter().find(|(list, _)| {
+                let below = path.strip_prefix(list.as_str());
+                below.is_some_and(|below| below.starts_with(['.', '[']))
+            });
+            let noted = records
+                .iter()
+                .find_map(|record| record.timed(Topic::Leaving, path, keyed));
+            found.borrow_mut().extend(list.map(|(_, list)| Dropped {
+                path: path.to_owned(),
+                ids: self.ids_of_item(list, item),
+                since: noted.map(Timed::at),
+            }));
+            false
+        };
+        let collecting = Others {
+            ignored,
+            shared,
+            is_ours: &|path| records.iter().any(|record| record.was_ours(path, keyed)),
+            is_held: &collect,
+        };
+        let desired = self.with_shared_lists(self.findings.desired());
+        collecting.body(self.version().spec, &desired, azure);
+        found.into_inner()
+    }
+
+    /// What an item of a list may be called as a resource: below this one, by the list's name or by what it is a list of.
+    fn ids_of_item(&self, list: &str, item: &Value) -> Vec<RemoteId> {
+        let (Some(own), Some(name)) = (self.id(), item["name"].as_str()) else {
+            return Vec::new();
+        };
+        let ids = segments(list).into_iter();
+        let ids = ids.map(|segment| format!("{}/{segment}/{name}", own.as_str()));
+        ids.filter_map(|id| RemoteId::parse(self.kind(), &id).ok())
+            .collect()
+    }
+
+    /// The object that stands for one of these ids and may write it.
+    async fn standing(
+        &self,
+        ids: &[RemoteId],
+    ) -> Result<Result<Option<String>, String>, KubernetesError> {
+        for id in ids {
+            let objects = match self.reconciler.kubernetes.stand_for(id) {
+                Ok(objects) => objects,
+                Err(why) => return Ok(Err(why)),
+            };
+            for object in objects {
+                if self.keys.count(&object) && self.writes(&object, Some(id)).await? {
+                    return Ok(Ok(Some(object.key().to_string())));
+                }
+            }
+        }
+        Ok(Ok(None))
+    }
+
+    /// Step before a DELETE: what must not go, and whether the parent's spec names the resource as an item of its own.
+    pub(super) async fn look_around(&mut self) -> Result<(), KubernetesError> {
+        let protection = self.look_for_protected();
+        let named_by = self.named_by().await?;
+        if let (Protection::None, NamedBy::Object(parent, list)) = (&protection, &named_by) {
+            let message = format!(
+                "the resource is not deleted: {parent} names it in {list}, and manages it from now on"
+            );
+            self.record(normal(names::event::HELD_ELSEWHERE, &message))
+                .await;
+        }
+        self.findings.place.protection = Some(protection);
+        self.findings.place.named_by = Some(named_by);
+        Ok(())
+    }
+
+    /// Whether an object for the resource that this one is in names it as an item of a list.
+    async fn named_by(&self) -> Result<NamedBy, KubernetesError> {
+        let Some(parent) = self.parent_id() else {
+            return Ok(NamedBy::Nobody);
+        };
+        let kubernetes = &self.reconciler.kubernetes;
+        let objects = match kubernetes.stand_for(&parent) {
+            Ok(objects) => objects,
+            Err(why) => return Ok(NamedBy::Unknown(why)),
+        };
+        for object in objects {
+            let mut versions = object.kind.0.versions.iter();
+            let may_name = versions.any(|version| !self.lists_of(version).is_empty());
+            if !may_name || object.metadata.deletion_timestamp.is_some() {
+                continue;
+            }
+            // A watch may be behind an edit that was applied together with this deletion.
+            let Some(object) = kubernetes.read(&object.key()).await? else {
+                continue;
+            };
+            if self.keys.count(&object)
+                && self.writes(&object, Some(&parent)).await?
+                && let Some(list) = self.list_that_names(&object)
+            {
+                return Ok(NamedBy::Object(object.key().to_string(), list));
+            }
+        }
+        Ok(NamedBy::Nobody)
+    }
+
+    fn parent_id(&self) -> Option<RemoteId> {
+        let id = self.id()?.arm()?.as_str();
+        let (rest, _) = id.rsplit_once('/')?;
+        let (parent, _) = rest.rsplit_once('/')?;
+        RemoteId::parse(self.kind(), parent).ok()
+    }
+
+    /// The lists of a parent whose items may be this resource.
+    fn lists_of(&self, version: &VersionInfo) -> Vec<&'static [&'static str]> {
+        let own = self.kind().arm_type_segment();
+        let lists = version.keep_unknown.iter().copied();
+        let lists = lists.filter(|path| {
+            let list = path.last().copied().unwrap_or_default();
+            let mut segments = segments(list).into_iter();
+            segments.any(|segment| segment.eq_ignore_ascii_case(own))
+        });
+        lists.collect()
+    }
+
+    /// The list of a parent's spec that names this resource.
+    fn list_that_names(&self, parent: &Object) -> Option<String> {
+        let forms = Forms::of(parent).ok()?;
+        let (version, spec) = (forms.version(), forms.served_spec().ok()?);
+        let name = self.id()?.name().to_owned();
+        let lists = self.lists_of(version).into_iter();
+        let mut named = lists.filter(|path| {
+            let items = at(version.spec, spec, path).and_then(Value::as_array);
+            let mut names = items
+                .into_iter()
+                .flatten()
+                .filter_map(|item| item["name"].as_str());
+            names.any(|known| known.eq_ignore_ascii_case(&name))
+        });
+        named.next().map(|path| path.join("."))
+    }
+}
+
+/// What ARM may call the items of a list: by the list's own name, or `pools` where the list is one of `poolProfiles`.
+fn segments(list: &str) -> Vec<String> {
+    let stem = list.strip_suffix("Profiles");
+    let plural = stem.map(|stem| format!("{stem}s"));
+    std::iter::once(list.to_owned()).chain(plural).collect()
+}
+
+/// The value of a spec that stands at a path of ARM's body.
+fn at<'v>(shape: &'static StructShape, spec: &'v Value, path: &[&str]) -> Option<&'v Value> {
+    let mut fields = shape.fields.iter();
+    fields.find_map(|field| {
+        let ArmPlace::At(names) = field.arm else {
+            return None;
+        };
+        let rest = path.strip_prefix(names)?;
+        let value = spec.get(field.name)?;
+        match (rest, field.ty) {
+            ([], _) => Some(value),
+            (rest, Type::Struct(shape)) => at(shape, value, rest),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_becomes_of_an_item_that_the_spec_has_dropped() {
+        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(9);
+        let ago = |seconds: i64| now - SignedDuration::from_secs(seconds);
+        let object = || Ok(Some("Box default/b".to_owned()));
+        let unknown = || Err("boxes are not listed yet".to_owned());
+        let until = now + SignedDuration::from_secs(60);
+        let table = [
+            (
+                "an object stands for it",
+                object(),
+                true,
+                500,
+                Fate::Moved("Box default/b".to_owned()),
+            ),
+            (
+                "one may",
+                unknown(),
+                true,
+                500,
+                Fate::Unknown("boxes are not listed yet".to_owned()),
+            ),
+            ("one did", Ok(None), true, 500, Fate::Left),
+            ("none does yet", Ok(None), false, 60, Fate::Waits(until)),
+            ("none came", Ok(None), false, 120, Fate::Goes),
+        ];
+        for (what, standing, left_lately, age, expected) in table {
+            let facts = Facts {
+                standing,
+                left_lately,
+                since: ago(age),
+            };
+            assert_eq!(fate(facts, now), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_items_of_a_list_may_be_called() {
+        assert_eq!(segments("rules"), ["rules"]);
+        assert_eq!(segments("poolProfiles"), ["poolProfiles", "pools"]);
+    }
+}
