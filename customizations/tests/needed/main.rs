@@ -11,6 +11,7 @@
 
 mod busy;
 mod cases;
+mod items;
 mod world;
 
 use std::collections::BTreeSet;

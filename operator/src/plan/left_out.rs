@@ -3,6 +3,7 @@
 use armature_runtime::engine::compare;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::driver::foresight::Foresight;
+use armature_runtime::reconcile::driver::{Fate, Item};
 use serde_json::Value;
 
 use super::look::Look;
@@ -41,6 +42,32 @@ pub fn left_alone(look: &Look) -> Vec<LeftAlone> {
         manifest: moved.desired.clone(),
         azure: moved.observed.clone(),
         rule: moved.rule.clone(),
+    });
+    told.collect()
+}
+
+/// What becomes of items that are resources of their own and that the manifest drops.
+pub fn items(look: &Look) -> Vec<String> {
+    let Ok(Foresight { items, .. }) = &look.foresight else {
+        return Vec::new();
+    };
+    let told = items.iter().filter_map(|Item { path, fate }| {
+        Some(match fate {
+            Fate::Moved(object) => {
+                format!("{path}, which the manifest drops, has moved to {object} and stays")
+            }
+            Fate::Left => format!(
+                "{path}, which the manifest drops, stays: an object stood for it within the last hour"
+            ),
+            Fate::Waits(_) => format!(
+                "{path}, which the manifest drops, is removed two minutes later, unless an object stands for it by then"
+            ),
+            Fate::Unknown(why) => format!(
+                "{path}, which the manifest drops, stays until it is known whether an object stands for it: {why}"
+            ),
+            // That is a change.
+            Fate::Goes => return None,
+        })
     });
     told.collect()
 }

@@ -20,7 +20,7 @@ use futures::{StreamExt, stream};
 use serde_json::Value;
 
 use super::input::{Gathered, Input, title};
-use super::left_out::{beside_the_told, left_alone, left_out};
+use super::left_out::{beside_the_told, items, left_alone, left_out};
 use super::look::{Azure, Look, Looker, settings};
 use super::order::{Order, exported};
 use super::outcome::{Beside, Outcome, outcome, went_along};
@@ -322,6 +322,7 @@ impl Planner<'_> {
         let outside = look
             .as_ref()
             .and_then(|look| look.foresight.as_ref().ok()?.outside.clone());
+        let items = look.as_ref().map(items);
         let assumed = look.as_ref().map(|look| look.notes.assumed.clone());
         let outcome = match look {
             Some(look) => self.admitted(&key, outcome(look, beside)),
@@ -342,6 +343,7 @@ impl Planner<'_> {
             warnings: told_of(&self.warnings, &key)
                 .into_iter()
                 .chain(outside)
+                .chain(items.into_iter().flatten())
                 .collect(),
         }
     }
