@@ -6,6 +6,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::outcome::{Failure, Poll, Write};
 use super::port::Protection;
 use crate::extension::{PostCheck, PreCheck};
@@ -99,6 +101,21 @@ pub enum Identity {
     Unproven,
 }
 
+/// Drift that was put right before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contest {
+    /// When it is put right again.
+    pub until: Timestamp,
+    /// How long that is from now; nothing where it is now.
+    pub wait: Option<Duration>,
+    /// How often it was.
+    pub times: u8,
+    /// Who wrote the resource last, where Azure says so.
+    pub by: Option<String>,
+    /// Nobody has written the resource since: the value changes by itself.
+    pub is_noise: bool,
+}
+
 /// Items of lists that are resources of their own and are to go, but not yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaving {
@@ -171,6 +188,8 @@ pub struct Observed {
     pub payload: Option<Result<(), Failure>>,
     /// Desired against observed.
     pub comparison: Option<Comparison>,
+    /// Whether the drift was put right before.
+    pub contest: Option<Contest>,
     /// Items that are to go, but not yet.
     pub leaving: Option<Leaving>,
     /// The PUT of this pass. Its completion makes `resource` unknown again.

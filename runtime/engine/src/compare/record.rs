@@ -344,6 +344,11 @@ impl Record {
         self.desired.generation == now.generation && self.desired.inputs == now.inputs
     }
 
+    /// Whether the spec is the one that was sent.
+    pub fn is_of_generation(&self, generation: i64) -> bool {
+        self.desired.generation == generation
+    }
+
     /// Whether this desired state was sent and Azure's answer to it is known.
     pub fn is_settled(&self, now: &Desired) -> bool {
         self.applied == Applied::Confirmed && self.is_of(now)
@@ -414,6 +419,11 @@ impl Record {
     pub fn timed(&self, topic: Topic, path: &str, keyed: Keyed<'_>) -> Option<&Timed> {
         let mut timed = self.timed.iter();
         timed.find(|entry| entry.is_of(topic, path, keyed))
+    }
+
+    /// What was put right before.
+    pub fn contested(&self) -> impl Iterator<Item = &Timed> {
+        self.timed.iter().filter(|entry| entry.times > 0)
     }
 
     /// Whether Azure shows on all paths what it did when the record was made.

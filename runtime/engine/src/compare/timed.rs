@@ -31,7 +31,7 @@ impl Topic {
 pub struct Timed {
     path: [u8; SHORT],
     state: [u8; SHORT],
-    /// How often it has happened.
+    /// How often it has happened; zero where that is not counted.
     pub times: u8,
     /// In seconds of Unix time.
     seconds: u32,
@@ -65,7 +65,16 @@ impl Timed {
         (self.state != [0; SHORT]).then(|| self.state == state)
     }
 
-    pub(super) fn is_of(&self, topic: Topic, path: &str, keyed: Keyed<'_>) -> bool {
+    /// The same in another state of the resource.
+    pub fn in_state(self, state: Option<&str>, keyed: Keyed<'_>) -> Self {
+        Self {
+            state: state.map_or([0; SHORT], |state| keyed.of("state", state)),
+            ..self
+        }
+    }
+
+    /// Whether it is about this.
+    pub fn is_of(&self, topic: Topic, path: &str, keyed: Keyed<'_>) -> bool {
         self.path == keyed.of::<SHORT>(topic.purpose(), path)
     }
 

@@ -17,6 +17,7 @@ use crate::observed::{
     Resource,
 };
 use crate::outcome::{Failure, Poll, Write};
+use crate::port::EventNote;
 use crate::view::{OwnerForm, ResourceView, StoredOperation};
 
 /// The next step towards Ready.
@@ -315,12 +316,45 @@ fn correct(view: &ResourceView, observed: &Observed, provisioning: &Provisioning
     }
 }
 
-/// Two operators that each think that they write the resource would send it to and fro: what neither user has edited stays.
+/// What was put right before waits, and what two operators may write stays.
 fn correct_drift(observed: &Observed, difference: &Differences) -> Action {
     let event = drifted(difference);
-    let Some(Holder::Disputed(other)) = &observed.holder else {
+    if let Some(Holder::Disputed(other)) = &observed.holder {
+        return disputed(other, difference);
+    }
+    let Some(contest) = &observed.contest else {
         return Action::Put { event };
     };
+    let by = contest.by.as_ref();
+    let by = by.map_or_else(String::new, |by| {
+        format!("; the last to write the resource was {by}")
+    });
+    let Some(wait) = contest.wait else {
+        let event = EventNote {
+            message: format!(
+                "{difference} (put right {} times in the last days{by})",
+                contest.times
+            ),
+            ..event
+        };
+        return Action::Put { event };
+    };
+    let why = match contest.is_noise {
+        true => "nobody has written the resource since, so Azure changes it by itself",
+        false => "it was changed again each time",
+    };
+    let message = format!(
+        "Azure differs from the spec: {difference}. It was put right {} times in the last days, and {why}{by}. It is put right          again at {}, or with the next edit. To leave it to Azure, name the path in {}",
+        contest.times,
+        contest.until,
+        names::IGNORE_PATHS
+    );
+    let failure = Failure::warning(names::event::DRIFTED, RetryClass::VerySlow, message);
+    Action::Finish(Finish::with(Verdict::from(&failure), Requeue::After(wait)))
+}
+
+/// Two operators that each think that they write the resource would send it to and fro: what neither user has edited stays.
+fn disputed(other: &str, difference: &Differences) -> Action {
     let message = format!(
         "Azure differs from the spec: {difference}. It is left so: {other} stands for the same resource, and another operator says \
          there that it writes it, with another key than this one's, so it cannot be told who does. Give both operators one key, or \
@@ -328,7 +362,7 @@ fn correct_drift(observed: &Observed, difference: &Differences) -> Action {
         names::RECONCILE_POLICY
     );
     let failure = Failure::warning(names::event::DRIFTED, RetryClass::VerySlow, message);
-    Action::Finish(Finish::failed(&failure).and(event))
+    Action::Finish(Finish::failed(&failure).and(drifted(difference)))
 }
 
 /// What the event of an edit says.

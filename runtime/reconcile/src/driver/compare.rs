@@ -99,6 +99,12 @@ impl Pass<'_> {
     pub(super) async fn compare(&mut self) -> Result<Comparison, KubernetesError> {
         let work = self.work().await?;
         let (verdict, differences) = self.compared(&work);
+        let (record, keyed) = (work.record.as_ref(), work.keyed());
+        let is_drift = matches!(verdict(Differences::default()), Comparison::Differs(_));
+        if is_drift {
+            self.findings.payload.contest = self.contest(&differences, record, keyed);
+            self.findings.payload.drift.clone_from(&differences);
+        }
         self.findings.payload.leaving = work.items.leaving(self.reconciler.clock.now());
         Ok(verdict(shown(differences)))
     }
@@ -455,7 +461,12 @@ impl Pass<'_> {
         let places = (ignored.as_slice(), shared.as_slice());
         let items = self.dropped((&records, keyed), places);
         let items = self.items_of(items).await?;
-        let (held, timed) = (items.held(), items.timed(keyed));
+        let (held, mut timed) = (items.held(), items.timed(keyed));
+        // An edit begins anew.
+        let last = record
+            .as_ref()
+            .filter(|it| it.is_of_generation(self.generation));
+        timed.extend(self.contested(&self.findings.payload.drift, last, keyed));
         let body = self.body_beside_others(desired, (&records, keyed), places, &held);
         Ok(Work {
             key,

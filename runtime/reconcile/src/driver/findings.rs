@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use armature_azure::CredentialKey;
-use armature_engine::compare::SecretVersion;
+use armature_engine::compare::{Difference, SecretVersion};
 use armature_engine::owned::Scaled;
 use armature_engine::payload::Resolved;
 use armature_shapes::id::RemoteId;
@@ -17,8 +17,8 @@ use serde_json::Value;
 use crate::annotations::Annotations;
 use crate::extension::{PostCheck, PreCheck};
 use crate::observed::{
-    Comparison, Credential, Holder, Identity, Leaving, NamedBy, Observed, OwnerState, Recorded,
-    Resource,
+    Comparison, Contest, Credential, Holder, Identity, Leaving, NamedBy, Observed, OwnerState,
+    Recorded, Resource,
 };
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::Protection;
@@ -154,6 +154,10 @@ pub(super) struct Payload {
     pub scaled: Scaled,
     /// Desired against observed.
     pub comparison: Option<Comparison>,
+    /// Whether the drift was put right before.
+    pub contest: Option<Contest>,
+    /// What is drift, to be put right.
+    pub drift: Vec<Difference>,
     /// Items that are to go, but not yet.
     pub leaving: Option<Leaving>,
     /// Whether what is desired and what Azure has for it is recorded.
@@ -263,6 +267,7 @@ impl From<&Findings> for Observed {
             prerequisite: writes.prerequisite.clone(),
             payload: body.map(|body| body.as_ref().map(|_| ()).map_err(Failure::clone)),
             comparison: payload.comparison.clone(),
+            contest: payload.contest.clone(),
             leaving: payload.leaving.clone(),
             put: writes.put.clone(),
             registration: writes.registration.clone(),

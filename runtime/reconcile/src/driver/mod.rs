@@ -22,6 +22,7 @@
 //! | `notes` | holds, lost answers and failed operations |
 //! | `items`, `departures` | items of lists that are resources of their own |
 //! | `compare` | edits, drift, and the record of the latest PUT |
+//! | `contested` | drift that comes back |
 //! | `foretold` | the record of a claim that came true |
 //! | `checks` | extensions before and after the PUT |
 //! | `directives` | what annotations ask for, and what is noted in the object |
@@ -35,6 +36,7 @@ mod belief;
 mod checks;
 mod cluster;
 mod compare;
+mod contested;
 mod deferred;
 mod departures;
 mod directives;

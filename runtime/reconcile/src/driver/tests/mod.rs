@@ -7,6 +7,7 @@ mod bounds;
 mod budget;
 mod children;
 mod claims;
+mod contested;
 mod create;
 mod delete;
 mod drift;

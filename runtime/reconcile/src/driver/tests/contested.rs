@@ -1,0 +1,76 @@
+//! Drift that comes back is put right with pauses.
+
+use super::*;
+
+/// Somebody opens it again; Azure says when and who.
+fn open(world: &World, capacity: i64, at: Option<&str>) {
+    let mut there = world.azure.get(STORE).expect("a store");
+    there["properties"]["capacity"] = json!(capacity);
+    if let Some(at) = at {
+        there["systemData"] = json!({"lastModifiedBy": "alice@example.com", "lastModifiedByType": "User", "lastModifiedAt": at});
+    }
+    world.azure.set(STORE, there);
+}
+
+/// PUTs until now.
+fn puts(world: &World) -> usize {
+    world.azure.take_bodies().len()
+}
+
+#[tokio::test]
+async fn what_somebody_changes_again_and_again_is_put_right_with_pauses() {
+    let (world, store) = World::with_store().await;
+    let mut pauses = Vec::new();
+    for round in 0..10 {
+        open(&world, 9, Some(&format!("2026-01-01T00:00:{round:02}Z")));
+        let mut waited = 0;
+        while puts(&world) == 0 {
+            let Requeue::After(wait) = world.pass(&store).await else {
+                break;
+            };
+            let wait = i64::try_from(wait.as_secs()).unwrap();
+            let told = world.cluster.message(&store);
+            assert_eq!(world.ready(&store), "False/Warning/Drifted");
+            assert!(told.contains("desired 5, Azure has 9"), "{told}");
+            assert!(told.contains("alice@example.com (User)"), "{told}");
+            assert_eq!(puts(&world), 0);
+            waited += wait;
+            world.clock.advance(wait);
+        }
+        pauses.push(waited / 60);
+        assert_eq!(world.ready(&store), "True//Succeeded");
+        world.azure.take_bodies();
+        world.clock.advance(1);
+    }
+    // What the resource was like after our own write is not told here, so that at last it is once a day.
+    assert_eq!(pauses, [0, 0, 1, 3, 7, 15, 31, 59, 1439, 1439]);
+}
+
+#[tokio::test]
+async fn another_path_and_an_edit_do_not_wait() {
+    let (world, store) = World::with_store().await;
+    for capacity in [9, 8] {
+        open(&world, capacity, Some("2026-01-01T00:00:00Z"));
+        world.pass(&store).await;
+        world.clock.advance(1);
+    }
+    puts(&world);
+    // The same path waits, another one takes it along.
+    let mut there = world.azure.get(STORE).expect("a store");
+    there["properties"]["capacity"] = json!(7);
+    world.azure.set(STORE, there.clone());
+    assert!(matches!(world.pass(&store).await, Requeue::After(_)));
+    there["location"] = json!("elsewhere");
+    world.azure.set(STORE, there);
+    world.pass(&store).await;
+    world.clock.advance(1);
+    // An edit is sent at once, and what comes back after it is put right at once.
+    open(&world, 9, Some("2026-01-01T00:00:03Z"));
+    world.store(json!({"capacity": 6}));
+    puts(&world);
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(puts(&world), 1);
+    open(&world, 9, Some("2026-01-01T00:00:04Z"));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(puts(&world), 1);
+}
