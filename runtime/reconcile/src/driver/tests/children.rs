@@ -245,3 +245,19 @@ async fn without_children_or_etag_a_put_has_no_condition() {
         assert_eq!(world.azure.take_bodies().len(), 1);
     }
 }
+
+#[tokio::test]
+async fn an_object_that_may_not_write_a_dropped_item_keeps_nothing() {
+    let (world, store) = with_a_dropped_shelf().await;
+    let object = world.boxed();
+    world.cluster.add_finalizer(&object, names::FINALIZER);
+    let id = format!("{STORE}/shelves/b");
+    for (name, value) in [
+        (names::RESOURCE_ID, id.as_str()),
+        (names::RECONCILE_POLICY, "skip"),
+    ] {
+        world.cluster.annotate(&object, name, Some(value));
+    }
+    wait_for_objects(&world, &store).await;
+    assert_eq!(shelves(&world), ["a"]);
+}
