@@ -82,6 +82,7 @@ impl Manager {
             deferred: Arc::default(),
             absences: Arc::default(),
             departures: Arc::default(),
+            written: Arc::default(),
             expressions: Arc::new(metrics.expressions()),
             clock: Arc::new(config.time),
             since: config.time.now(),
@@ -204,6 +205,7 @@ fn lookout(
         budget: reconciler.budget.clone(),
         inventory: Arc::new(cluster.clone()),
         readers: Arc::new(queue.clone()),
+        written: reconciler.written.clone(),
         clock: reconciler.clock.clone(),
         terms,
     });

@@ -118,6 +118,10 @@ impl Transport for Counted {
         self.arm.principal(credential).await
     }
 
+    async fn names(&self, credential: &CredentialKey) -> Vec<String> {
+        self.arm.names(credential).await
+    }
+
     async fn endpoint(&self, credential: &CredentialKey) -> String {
         self.arm.endpoint(credential).await
     }

@@ -129,6 +129,7 @@ impl Looker {
             deferred: Arc::default(),
             absences: Arc::default(),
             departures: Arc::default(),
+            written: Arc::default(),
             expressions: Arc::new(Cache::default()),
             clock: Arc::new(self.time),
             since: self.time.now(),

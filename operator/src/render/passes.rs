@@ -212,6 +212,7 @@ impl<'a> Passes<'a> {
             deferred: Arc::default(),
             absences: Arc::default(),
             departures: Arc::default(),
+            written: Arc::default(),
             expressions: self.expressions.clone(),
             clock: Arc::new(Standstill),
             since: Timestamp::UNIX_EPOCH,

@@ -203,6 +203,10 @@ impl Transport for Reading {
         self.azure.principal(credential).await
     }
 
+    async fn names(&self, credential: &CredentialKey) -> Vec<String> {
+        self.azure.names(credential).await
+    }
+
     async fn endpoint(&self, credential: &CredentialKey) -> String {
         self.azure.endpoint(credential).await
     }

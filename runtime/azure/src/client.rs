@@ -292,6 +292,13 @@ impl Transport for Client {
         }
     }
 
+    async fn names(&self, key: &CredentialKey) -> Vec<String> {
+        match self.credentials.get(key, Asked::Known).await {
+            Ok(credential) => credential.names(),
+            Err(_) => Vec::new(),
+        }
+    }
+
     async fn endpoint(&self, key: &CredentialKey) -> String {
         match self.credentials.get(key, Asked::Known).await {
             Ok(credential) => credential.cloud.endpoint.to_string(),

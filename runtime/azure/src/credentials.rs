@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use azure_core::credentials::TokenCredential;
 
+use super::actor;
 use super::credential::{
     CredentialError, Identity, OperatorIdentity, Place, Proof, Same, SecretBounds, SecretData,
     SecretReader, SecretRules, SecretUser, TokenSources, Who, check_identity, client_borrowed,
@@ -65,6 +66,8 @@ pub(super) struct Credential {
     principal: String,
     /// Whether a token was given for it. What a Secret says of itself is no proof.
     is_proven: AtomicBool,
+    /// What Azure's records call it, once a token was given for it.
+    names: OnceLock<Vec<String>>,
     pub(super) cloud: Cloud,
     /// The key with what it proves itself with: the value is the token source's alone.
     pub(super) proof: &'static str,
@@ -118,11 +121,17 @@ impl Credential {
         }
     }
 
+    /// What Azure's records call who it stands for; nothing before a token was given for it.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.names.get().cloned().unwrap_or_default()
+    }
+
     /// Tokens that are valid now.
     pub(super) async fn tokens(&self) -> azure_core::Result<Tokens> {
         let scope = [self.scope.as_str()];
         let own = self.tokens.get_token(&scope, None).await?;
         self.is_proven.store(true, Ordering::Relaxed);
+        self.names.get_or_init(|| actor::names(own.token.secret()));
         let mut additional = Vec::new();
         for source in &self.additional {
             let token = source.get_token(&scope, None).await?;
@@ -371,6 +380,7 @@ impl Credentials {
             principal: format!("{elsewhere}{}", principal(identity)),
             // The operator's own settings are its administrator's word.
             is_proven: AtomicBool::new(matches!(place, Place::Operator)),
+            names: OnceLock::new(),
             proof: proof_key(&identity.proof),
             who: Who::of(identity),
             borrowed: client_borrowed(identity).map(str::to_owned),

@@ -5,6 +5,7 @@
 //! requeue decided there.
 
 pub mod absence;
+mod actor;
 mod body;
 pub mod budget;
 mod client;

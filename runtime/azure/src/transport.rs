@@ -88,6 +88,11 @@ pub struct Response {
 }
 
 impl Response {
+    /// The id under which ARM has recorded the request. Changes that it made bear it.
+    pub fn correlation(&self) -> Option<&str> {
+        self.header("x-ms-correlation-request-id")
+    }
+
     /// A header by its lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
@@ -141,6 +146,11 @@ pub trait Transport: Send + Sync {
     /// Who the credential stands for. Two credentials of the same one share ARM's limits.
     async fn principal(&self, credential: &CredentialKey) -> String {
         format!("{credential:?}")
+    }
+
+    /// What Azure's records call who the credential stands for; nothing where that is not known.
+    async fn names(&self, _credential: &CredentialKey) -> Vec<String> {
+        Vec::new()
     }
 
     /// Base URL of the Azure that answers the credential's requests: what one says holds for no other. The same for all

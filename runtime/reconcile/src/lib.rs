@@ -16,6 +16,7 @@
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
 //! | [`young`] | objects that need not say yet how they are |
 //! | [`fence`] | until when this replica may write |
+//! | [`written`] | what was sent to Azure of late, so that the news of it is no news |
 //! | [`time`] | the time by which all of it waits |
 //! | [`allowed_scopes`] | which ARM ids objects of a namespace may be for |
 //! | [`azure_name`] | names in Azure that are UUIDs |
@@ -88,4 +89,5 @@ pub mod signature;
 pub mod testing;
 pub mod time;
 pub mod view;
+pub mod written;
 pub mod young;

@@ -128,6 +128,8 @@ pub struct Operation {
     pub before: Option<(Value, Value)>,
     /// Who started it; others cannot see it.
     pub principal: String,
+    /// Correlation id of the request that started it.
+    pub correlation: String,
 }
 
 fn display<S: serde::Serializer>(id: &ResourceId, serializer: S) -> Result<S::Ok, S::Error> {

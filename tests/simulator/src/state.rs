@@ -15,7 +15,7 @@ use crate::graph;
 use crate::log::{Log, LoggedRequest};
 use crate::operation::Operation;
 use crate::options::Settings;
-use crate::store::{Store, stable_uuid};
+use crate::store::{Cause, Store, stable_uuid};
 use crate::throttle::Throttle;
 use crate::token::{self, Tokens};
 
@@ -56,6 +56,8 @@ pub struct Call<'a> {
     pub now: Timestamp,
     /// Client id of whoever sent it.
     pub principal: String,
+    /// `x-ms-correlation-request-id`.
+    pub correlation: String,
     /// What a fault does to the request.
     pub effect: &'a Effect,
 }
@@ -112,7 +114,7 @@ impl State {
         let effect = self.faults.strike(method, path, subject.as_deref());
         let fault = effect.as_ref().map(|effect| effect.rule);
         let effect = effect.unwrap_or_default();
-        let (principal, limits, answer) = self.judge(request, &effect, now);
+        let (principal, limits, answer) = self.judge(request, &correlation, &effect, now);
         let mut answer = answer
             .with("x-ms-request-id", request_id)
             .with("x-ms-correlation-request-id", correlation.clone());
@@ -140,6 +142,7 @@ impl State {
     fn judge(
         &mut self,
         request: &Request,
+        correlation: &str,
         effect: &Effect,
         now: Timestamp,
     ) -> (String, crate::throttle::Headers, Answer) {
@@ -168,9 +171,16 @@ impl State {
             request,
             now,
             principal: principal.clone(),
+            correlation: correlation.to_owned(),
             effect,
         };
+        self.store.cause = Some(Cause {
+            correlation: correlation.to_owned(),
+            principal: principal.clone(),
+        });
         let answer = self.dispatch(&call).unwrap_or_else(Answer::from);
+        self.note_changes(now);
+        self.store.cause = None;
         (principal, limits, answer)
     }
 

@@ -1,7 +1,8 @@
 //! The resources that the simulated Azure holds, by id.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::id::ResourceId;
@@ -50,7 +51,18 @@ pub struct Store {
     /// What a GET showed before the last write, for those that were written.
     before: BTreeMap<String, Option<Resource>>,
     /// Keys of those that may have changed since somebody asked.
-    touched: BTreeSet<String>,
+    touched: BTreeMap<String, Option<Cause>>,
+    /// The request that whatever changes now is due to.
+    pub cause: Option<Cause>,
+}
+
+/// The request that made a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    /// Its `x-ms-correlation-request-id`.
+    pub correlation: String,
+    /// Client id of who sent it.
+    pub principal: String,
 }
 
 impl Store {
@@ -62,7 +74,7 @@ impl Store {
     /// The resource, visible or not, to change.
     pub fn get_mut(&mut self, id: &ResourceId) -> Option<&mut Resource> {
         let key = id.key();
-        self.touched.insert(key.clone());
+        self.touched.insert(key.clone(), self.cause.clone());
         self.resources.get_mut(&key)
     }
 
@@ -85,7 +97,7 @@ impl Store {
     /// Adds or replaces a resource.
     pub fn insert(&mut self, resource: Resource) {
         let key = resource.id.key();
-        self.touched.insert(key.clone());
+        self.touched.insert(key.clone(), self.cause.clone());
         self.resources.insert(key, resource);
     }
 
@@ -93,7 +105,8 @@ impl Store {
     pub fn remove_tree(&mut self, id: &ResourceId) -> Vec<Resource> {
         let mut keys: Vec<String> = self.below(id).map(|child| child.id.key()).collect();
         keys.push(id.key());
-        self.touched.extend(keys.iter().cloned());
+        let touched = keys.iter().map(|key| (key.clone(), self.cause.clone()));
+        self.touched.extend(touched);
         keys.iter()
             .filter_map(|key| self.resources.remove(key))
             .collect()
@@ -131,8 +144,8 @@ impl Store {
         self.resources.get(key)
     }
 
-    /// Keys of what may have been added, changed or removed since this was last asked.
-    pub fn take_touched(&mut self) -> BTreeSet<String> {
+    /// Keys of what may have been added, changed or removed since this was last asked, and by which request.
+    pub fn take_touched(&mut self) -> BTreeMap<String, Option<Cause>> {
         std::mem::take(&mut self.touched)
     }
 

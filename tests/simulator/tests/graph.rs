@@ -9,7 +9,7 @@ mod common;
 
 use std::time::Duration;
 
-use armature_simulator::{Answer, FaultRule, GraphSettings, Settings};
+use armature_simulator::{Answer, FaultRule, GraphSettings, OperationRule, Settings, Style};
 use common::{Bench, SUBSCRIPTION, in_group, kinds};
 use serde_json::{Value, json};
 
@@ -186,4 +186,45 @@ fn it_refuses_what_it_does_not_understand_and_whom_a_rule_names() {
         ..FaultRule::default()
     });
     assert_eq!(ask(&bench, "resources | project id", json!({})).status, 403);
+}
+
+/// By whose request something changed, also where that came to its end later.
+#[test]
+fn it_tells_by_which_request_something_changed() {
+    let slow = OperationRule {
+        put: Some(Style::AsyncOperation),
+        polls: Some(0),
+        latency: Some(Duration::from_secs(30)),
+        ..OperationRule::default()
+    };
+    let bench = Bench::with_group(Settings::default());
+    let id = in_group("Microsoft.Storage/storageAccounts/account");
+    let mut body =
+        json!({"location": "westus2", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}});
+    let with = |correlation| [("x-ms-correlation-request-id", correlation)];
+    bench.send_with("PUT", &id, body.clone(), &with("put-1"));
+    bench.pass(1);
+    bench.simulator.set_operation_rule(None, slow);
+    body["tags"] = json!({"by": "hand"});
+    let sent = bench.send_with("PUT", &id, body, &with("put-2"));
+    assert!(sent.status < 300, "{sent:?}");
+    bench.pass(60);
+    bench.get(&id);
+    bench.pass(1);
+    let patch = json!({"tags": {"by": "somebody"}});
+    bench.simulator.drift(&id, &patch).unwrap();
+    let query = "resourcechanges | extend at = todatetime(properties.changeAttributes.timestamp), \
+        correlation = tostring(properties.changeAttributes.correlationId), \
+        sort = tostring(properties.changeAttributes.changedByType) \
+        | where at > datetime(1970-01-01T00:00:00Z) | project id, at, correlation, sort | order by at asc";
+    let rows = rows(&bench, query);
+    let told = rows.iter().map(|row| (&row["correlation"], &row["sort"]));
+    let told: Vec<String> = told.map(|(id, sort)| format!("{id} {sort}")).collect();
+    let expected = [
+        r#""put-1" "Application""#,
+        r#""put-2" "Application""#,
+        r#""put-2" "Application""#,
+        r#"null "System""#,
+    ];
+    assert_eq!(told, expected, "{rows:#?}");
 }

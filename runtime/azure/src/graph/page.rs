@@ -32,6 +32,10 @@ pub struct Change {
     pub target: String,
     /// When it changed, by Azure's clock.
     pub at: Timestamp,
+    /// The correlation id of the request that changed it, where one did and Azure says so.
+    pub correlation: Option<String>,
+    /// Who sent that: an application, a principal or a user.
+    pub actor: Option<String>,
 }
 
 impl Row for Shown {
@@ -47,8 +51,15 @@ impl Row for Change {
             id: text(row, "id")?,
             target: text(row, "target")?,
             at: text(row, "at")?.parse().ok()?,
+            correlation: told(row, "correlation"),
+            actor: told(row, "actor"),
         })
     }
+}
+
+/// A column that not every row has a word in.
+fn told(row: &Value, name: &str) -> Option<String> {
+    text(row, name).filter(|word| !word.is_empty())
 }
 
 fn text(row: &Value, name: &str) -> Option<String> {

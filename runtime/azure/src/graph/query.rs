@@ -87,13 +87,15 @@ impl Query {
         let mut text = format!(
             "{} | extend at = todatetime(properties.changeAttributes.timestamp), \
              target = tostring(properties.targetResourceId), \
-             targetType = tostring(properties.targetResourceType) \
+             targetType = tostring(properties.targetResourceType), \
+             correlation = tostring(properties.changeAttributes.correlationId), \
+             actor = tostring(properties.changeAttributes.changedBy) \
              | where at > datetime({since:.3})",
             table.changes()
         );
         push_types(&mut text, "targetType", types);
         // Without `id` Azure gives one page alone; without an order, pages that may overlap.
-        text.push_str(" | project id, target, at | order by id asc");
+        text.push_str(" | project id, target, at, correlation, actor | order by id asc");
         Self::new(subscriptions, text)
     }
 

@@ -53,7 +53,8 @@ fn changes_are_asked_for_from_a_moment_on_in_the_table_that_has_the_type() {
         "resourcecontainerchanges | extend at = todatetime(properties.changeAttributes.timestamp)",
         "| where at > datetime(2026-01-02T03:04:05.678Z)",
         "| where targetType in~ ('microsoft.resources/subscriptions/resourcegroups')",
-        "| project id, target, at | order by id asc",
+        "correlation = tostring(properties.changeAttributes.correlationId), actor = tostring(properties.changeAttributes.changedBy) |",
+        "| project id, target, at, correlation, actor | order by id asc",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -71,7 +72,10 @@ fn names_that_would_end_the_text_of_a_query_are_not_written_into_it() {
 fn a_page_has_rows_a_token_and_the_quota() {
     let body = json!({
         "totalRecords": 2, "count": 1, "resultTruncated": "false", "$skipToken": "more", "facets": [],
-        "data": [{"id": "c", "target": "/Subscriptions/s", "at": "2024-06-12T13:26:17.347+00:00"}],
+        "data": [
+            {"id": "c", "target": "/Subscriptions/s", "at": "2024-06-12T13:26:17.347+00:00", "correlation": "", "actor": null},
+            {"id": "d", "target": "/Subscriptions/s", "at": "2024-06-12T13:26:18Z", "correlation": "x", "actor": "y"},
+        ],
     });
     let headers = [
         ("x-ms-user-quota-remaining", "0"),
@@ -83,6 +87,10 @@ fn a_page_has_rows_a_token_and_the_quota() {
     assert_eq!(page.quota.wait(), Duration::from_secs(65));
     assert_eq!(page.rows[0].target, "/Subscriptions/s");
     assert_eq!(page.rows[0].at.to_string(), "2024-06-12T13:26:17.347Z");
+    let actors = page.rows.iter();
+    let actors = actors.map(|row| (row.correlation.as_deref(), row.actor.as_deref()));
+    let expected = [(None, None), (Some("x"), Some("y"))];
+    assert_eq!(actors.collect::<Vec<_>>(), expected);
 }
 
 #[test]

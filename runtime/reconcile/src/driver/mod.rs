@@ -98,6 +98,7 @@ use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
 use super::queue::Look;
 use super::time::Clock;
+use super::written::Written;
 use super::young::Silence;
 use crate::extension::Registry;
 use crate::remote::Remotes;
@@ -146,6 +147,8 @@ pub struct Reconciler {
     pub absences: Arc<Absences>,
     /// Resources whose objects have gone a short while ago and left them in Azure.
     pub departures: Arc<Departures>,
+    /// What was sent of late.
+    pub written: Arc<Written>,
     /// Expressions of exports, compiled.
     pub expressions: Arc<Cache>,
     /// The time.
@@ -239,6 +242,7 @@ impl Reconciler {
         let Some(object) = self.kubernetes.get(key).await? else {
             self.deferred.forget(key);
             self.absences.forget(key);
+            self.written.forget(key);
             return Ok(Requeue::Never);
         };
         let namespace = self

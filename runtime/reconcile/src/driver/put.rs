@@ -23,6 +23,7 @@ impl Pass<'_> {
         self.say_unserved(&event.message).await?;
         self.tell_outside_body().await;
         let sent = self.send_put().await?;
+        self.note_sent();
         if matches!(sent, Begun::Overtaken(_)) && self.findings.writes.overtaken < ATTEMPTS {
             self.findings.writes.overtaken += 1;
             self.look_anew();
@@ -90,6 +91,15 @@ impl Pass<'_> {
             Ok(target) => self.ways.session.write(target, body, etag).await,
             Err(failure) => Begun::Refused(failure.into()),
         })
+    }
+
+    /// What Azure's own records call the PUT: its news is no news.
+    fn note_sent(&self) {
+        let reconciler = self.reconciler;
+        if let Some(correlation) = self.ways.gate.take_correlation() {
+            let (key, now) = (self.object.key(), reconciler.clock.now());
+            reconciler.written.sent(&key, correlation, now);
+        }
     }
 
     /// Forgets what was found out from Azure's former answer.

@@ -14,7 +14,7 @@ use crate::condition::reason;
 use crate::extension::{Next, Prerequisite};
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::{DataKind, KubernetesError};
-use crate::remote::{Begun, Operation, Progress, Verb};
+use crate::remote::{Begun, Operation, Progress, Reading, Verb};
 
 impl Pass<'_> {
     /// Step 4a: the annotation, else the namespace's Secret, else the operator's own (ASO behaviour §1.8).
@@ -78,6 +78,7 @@ impl Pass<'_> {
             Err(refusal) => return Err(self.meaning(refusal).await),
         };
         self.findings.seen.answer = None;
+        self.note_seen(reading.as_ref());
         self.note_absence(reading.is_none());
         let body = reading.as_ref().and_then(|reading| reading.body.as_ref());
         if let Some(body) = body {
@@ -85,6 +86,14 @@ impl Pass<'_> {
         }
         self.findings.seen.answer = reading;
         Ok(())
+    }
+
+    /// All that was in Azure when the question was sent is seen by its answer.
+    fn note_seen(&self, reading: Option<&Reading>) {
+        if let Some(at) = reading.and_then(|reading| reading.at) {
+            let (key, now) = (self.object.key(), self.reconciler.clock.now());
+            self.reconciler.written.read(&key, at, now);
+        }
     }
 
     fn note_absence(&self, is_missing: bool) {

@@ -82,8 +82,9 @@ impl Figures {
 
 impl Verdict {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Read,
+        Self::Ours,
         Self::ReadSince,
         Self::ReadSoon,
         Self::TooMany,
@@ -94,6 +95,7 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
+            Self::Ours => "ours",
             Self::ReadSince => "read-since",
             Self::ReadSoon => "read-soon",
             Self::TooMany => "too-many",

@@ -5,9 +5,11 @@
 
 use std::time::Duration;
 
+use armature_azure::graph::Change;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::queue::LatestPass;
+use crate::written::Put;
 
 /// Hints that count at once.
 pub(super) const BURST: f64 = 4.0;
@@ -33,6 +35,8 @@ pub fn skew(ahead: Option<SignedDuration>) -> SignedDuration {
 pub enum Verdict {
     /// The object is read.
     Read,
+    /// We have made the change ourselves, and have read since what came of it.
+    Ours,
     /// It was read since, and all was well.
     ReadSince,
     /// Its first look is still to come.
@@ -90,6 +94,23 @@ pub struct Noted {
     pub at: Timestamp,
     /// By how much that may be wrong by ours.
     pub skew: SignedDuration,
+}
+
+/// Whether a change is what the latest PUT of this object has made, and was seen by the read after it. What anybody else has done
+/// along with it, a policy or the service itself, has another correlation id, another actor, or comes later.
+pub fn is_ours(change: &Change, put: Option<&Put>, names: &[String]) -> bool {
+    let is = |word: &Option<String>, name: &str| {
+        let word = word.as_deref();
+        word.is_some_and(|word| word.eq_ignore_ascii_case(name))
+    };
+    let Some(put) = put.filter(|put| is(&change.correlation, &put.correlation)) else {
+        return false;
+    };
+    let seen_until = put
+        .read
+        .and_then(|read| read.checked_add(WITHIN_AZURE).ok());
+    names.iter().any(|name| is(&change.actor, name))
+        && seen_until.is_some_and(|until| change.at <= until)
 }
 
 /// What becomes of the hint that an object's resource changed.

@@ -38,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::queue::{LatestPass, Queue, Rest};
 use crate::time::{Clock, Time};
+use crate::written::Written;
 
 pub use coverage::Coverage;
 pub use figures::{Figures, Standing};
@@ -83,6 +84,8 @@ pub struct Parts {
     pub inventory: Arc<dyn Inventory>,
     /// The queue.
     pub readers: Arc<dyn Readers>,
+    /// What was sent of late.
+    pub written: Arc<Written>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
     /// How often to ask.

@@ -1,5 +1,7 @@
 //! Rounds of the lookout against a Graph that answers from a script.
 
+mod ours;
+
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Mutex;
 
@@ -51,6 +53,8 @@ struct World {
     annotations: Mutex<Annotations>,
     credential: Mutex<Option<bool>>,
     passes: Mutex<HashMap<ObjectKey, LatestPass>>,
+    written: Arc<Written>,
+    names: Mutex<Vec<String>>,
     read: Mutex<Vec<String>>,
     script: Mutex<VecDeque<Response>>,
     asked: Mutex<Vec<Value>>,
@@ -67,6 +71,8 @@ impl World {
             annotations: Mutex::default(),
             credential: Mutex::new(Some(false)),
             passes: Mutex::default(),
+            written: Arc::default(),
+            names: Mutex::default(),
             read: Mutex::default(),
             script: Mutex::default(),
             asked: Mutex::default(),
@@ -80,6 +86,7 @@ impl World {
             budget: Arc::default(),
             inventory: self.clone(),
             readers: self.clone(),
+            written: self.written.clone(),
             clock: self.clone(),
             terms: Terms {
                 sync: HOUR,
@@ -195,6 +202,10 @@ impl Transport for World {
 
     async fn subscription(&self, _: &CredentialKey) -> Result<String, TransportError> {
         Ok("s-1".to_owned())
+    }
+
+    async fn names(&self, _: &CredentialKey) -> Vec<String> {
+        self.names.lock().unwrap().clone()
     }
 }
 

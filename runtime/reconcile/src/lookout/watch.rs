@@ -11,7 +11,7 @@ use super::Parts;
 use super::ask::Asker;
 use super::coverage::Coverage;
 use super::figures::{Figures, Standing};
-use super::hint::{Noted, Verdict};
+use super::hint::{Noted, Verdict, is_ours};
 use super::roster::{Entry, Group, IdMark};
 use super::schedule::Terms;
 
@@ -73,6 +73,39 @@ impl Round<'_> {
             }
         }
         scopes
+    }
+}
+
+/// What the Graph tells of.
+struct News<'a> {
+    changes: &'a [Change],
+    /// By how much its clock may be another one than ours.
+    skew: SignedDuration,
+    /// What it calls who asks.
+    names: &'a [String],
+}
+
+impl Round<'_> {
+    /// What becomes of changes of one object's resource.
+    fn judge(&self, entry: &Entry, changes: &[&Change], news: &News<'_>) -> Verdict {
+        let Entry { key, id, .. } = entry;
+        let put = self.parts.written.of(key);
+        let others = changes.iter();
+        let others = others.filter(|change| !is_ours(change, put.as_ref(), news.names));
+        let changed = others.map(|change| change.at).max();
+        let verdict = match changed {
+            None => Verdict::Ours,
+            Some(at) => {
+                let pass = self.parts.readers.latest_pass(key);
+                let noted = Noted {
+                    at,
+                    skew: news.skew,
+                };
+                self.coverage.judge(*id, noted, pass)
+            }
+        };
+        tracing::debug!(%key, ?changed, ?verdict, "Azure Resource Graph tells of a change");
+        verdict
     }
 }
 
@@ -205,7 +238,13 @@ impl Watch {
             skew = skew.max(answer.skew);
             is_cut |= answer.is_cut;
         }
-        self.hint(round, (&changes, skew), figures);
+        let names = parts.arm.names(asker.credential).await;
+        let news = News {
+            changes: &changes,
+            skew,
+            names: &names,
+        };
+        self.hint(round, &news, figures);
         self.next_look = later(round.now, period);
         self.looked = round.now;
         self.has_looked = true;
@@ -218,41 +257,31 @@ impl Watch {
     }
 
     /// Has the objects read whose resources changed.
-    fn hint(
-        &mut self,
-        round: &Round<'_>,
-        (changes, skew): (&[Change], SignedDuration),
-        figures: &mut Figures,
-    ) {
-        let told = changes.iter().map(|change| IdMark::of(&change.id));
+    fn hint(&mut self, round: &Round<'_>, news: &News<'_>, figures: &mut Figures) {
+        let told = news.changes.iter().map(|change| IdMark::of(&change.id));
         let before = std::mem::replace(&mut self.told, told.collect());
         let is_new = |change: &&Change| !before.contains(&IdMark::of(&change.id));
-        let mut latest: HashMap<IdMark, Timestamp> = HashMap::new();
-        for change in changes.iter().filter(is_new) {
-            figures.late += u64::from(self.is_late(change, skew));
-            let at = latest
-                .entry(IdMark::of(&change.target))
-                .or_insert(change.at);
-            *at = change.at.max(*at);
+        let mut by_target: HashMap<IdMark, Vec<&Change>> = HashMap::new();
+        for change in news.changes.iter().filter(is_new) {
+            figures.late += u64::from(self.is_late(change, news.skew));
+            let target = IdMark::of(&change.target);
+            by_target.entry(target).or_default().push(change);
         }
         if figures.late > 0 {
             round.coverage.be_late(round.principal, round.now);
         }
-        if latest.is_empty() {
+        if by_target.is_empty() {
             return;
         }
-        for Entry { key, id, .. } in &round.group.entries {
-            let Some(changed) = latest.get(id) else {
+        for entry in &round.group.entries {
+            let Some(changes) = by_target.get(&entry.id) else {
                 continue;
             };
-            round.coverage.see_also(round.principal, *id);
-            let pass = round.parts.readers.latest_pass(key);
-            let noted = Noted { at: *changed, skew };
-            let verdict = round.coverage.judge(*id, noted, pass);
-            tracing::debug!(%key, %changed, ?verdict, "Azure Resource Graph tells of a change");
+            round.coverage.see_also(round.principal, entry.id);
+            let verdict = round.judge(entry, changes, news);
             *figures.hints.entry(verdict).or_default() += 1;
             if verdict == Verdict::Read {
-                round.parts.readers.read(key.clone());
+                round.parts.readers.read(entry.key.clone());
             }
         }
     }

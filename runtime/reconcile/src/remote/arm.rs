@@ -78,13 +78,16 @@ impl Session for Gate {
             }
         };
         let request = request(target.credential, method, url(target)?, None);
+        let asked = self.now();
         let response = self.ask(request).await?;
+        let ahead = operation::clock_ahead(&response, self.now());
         match response.status {
             _ if absence::is_gone(&response) => Ok(None),
             200..300 if method == Method::Head => Ok(Some(Reading {
                 provisioning: Provisioning::Settled,
                 body: None,
                 etag: None,
+                at: None,
             })),
             200..300 => {
                 let body = response.body.unwrap_or_default();
@@ -93,6 +96,7 @@ impl Session for Gate {
                 Ok(Some(Reading {
                     provisioning: provisioning(&body),
                     etag: etag.map(str::to_owned),
+                    at: ahead.and_then(|ahead| asked.checked_add(ahead).ok()),
                     body: Some(body),
                 }))
             }

@@ -47,6 +47,8 @@ struct State {
     outside: Vec<String>,
     /// The latest PUT may have arrived, and nobody heard what came of it.
     has_unanswered_put: bool,
+    /// What ARM has recorded the latest PUT under, where it has taken it.
+    correlation: Option<String>,
     sent: Sent,
     /// Azure is ahead of what the object says.
     is_committed: bool,
@@ -100,6 +102,11 @@ impl Gate {
     /// Whether the latest PUT may have been carried out although no answer says so.
     pub fn has_unanswered_put(&self) -> bool {
         self.state().has_unanswered_put
+    }
+
+    /// What ARM has recorded the latest PUT under, where it has taken it; asked once.
+    pub fn take_correlation(&self) -> Option<String> {
+        self.state().correlation.take()
     }
 
     /// From here on every request is sent.
@@ -209,7 +216,11 @@ impl Transport for Gate {
             self.commit();
         }
         if method == Method::Put {
-            self.state().has_unanswered_put = may_be_done_unheard(&answer);
+            let taken = answer.as_ref().ok().filter(|answer| answer.status < 300);
+            let correlation = taken.and_then(Response::correlation).map(str::to_owned);
+            let mut state = self.state();
+            state.has_unanswered_put = may_be_done_unheard(&answer);
+            state.correlation = correlation;
         }
         answer
     }
@@ -220,6 +231,10 @@ impl Transport for Gate {
 
     async fn principal(&self, credential: &CredentialKey) -> String {
         self.arm.principal(credential).await
+    }
+
+    async fn names(&self, credential: &CredentialKey) -> Vec<String> {
+        self.arm.names(credential).await
     }
 
     async fn endpoint(&self, credential: &CredentialKey) -> String {

@@ -27,6 +27,7 @@ use armature_shapes::id::RemoteId;
 use armature_shapes::kind::{KindInfo, VersionInfo};
 use armature_shapes::resource::ObjectKey;
 use async_trait::async_trait;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::observed::{Credential, Provisioning};
@@ -60,6 +61,9 @@ pub struct Reading {
     pub body: Option<Value>,
     /// Which state it is, for a write that must not undo another one.
     pub etag: Option<String>,
+    /// When it was asked for, by the remote's own clock: all of it that was there then is in the answer. Nothing where that clock
+    /// is not known.
+    pub at: Option<Timestamp>,
 }
 
 /// Something that resources live in.

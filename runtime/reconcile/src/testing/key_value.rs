@@ -146,6 +146,7 @@ impl Session for KeyValue {
         self.note("read", target);
         let value = self.get(target.id.as_str());
         Ok(value.map(|value| Reading {
+            at: None,
             provisioning: Provisioning::Settled,
             body: Some(value),
             etag: None,

@@ -45,6 +45,7 @@ pub fn reconciler(
         deferred: Arc::default(),
         absences: Arc::default(),
         departures: Arc::default(),
+        written: Arc::default(),
         expressions: Arc::default(),
         since: clock.now(),
         clock: Arc::new(clock),

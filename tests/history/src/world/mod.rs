@@ -227,6 +227,7 @@ impl World {
             deferred: Arc::default(),
             absences: Arc::default(),
             departures: Arc::default(),
+            written: Arc::default(),
             expressions: Arc::default(),
             clock: clock.clone(),
             since: clock.now(),

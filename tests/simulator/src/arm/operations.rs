@@ -14,6 +14,7 @@ use crate::id::ResourceId;
 use crate::json;
 use crate::operation::{Failure, Operation, OperationRule, Progress, Style, Verb};
 use crate::state::{Call, Handled, State};
+use crate::store::Cause;
 
 const STATE: [&str; 2] = ["properties", "provisioningState"];
 /// Last but one segment of the URL whose answer has the operation's status.
@@ -122,6 +123,7 @@ impl State {
             will_fail: call.effect.fail_operation.clone().or(found),
             before,
             principal: call.principal.clone(),
+            correlation: call.correlation.clone(),
         };
         self.running.insert(name.clone());
         self.operations.entry(name).or_insert(operation)
@@ -272,12 +274,19 @@ impl State {
             operation.verb,
             operation.before.take(),
         );
+        let cause = Cause {
+            correlation: operation.correlation.clone(),
+            principal: operation.principal.clone(),
+        };
+        let during = self.store.cause.replace(cause);
         match (failure, verb) {
             (None, Verb::Delete) => self.remove(&id, now),
             (None, _) => self.complete(&id, verb, now),
             (Some(_), _) if in_vain => self.remove(&id, now),
             (Some(_), _) => self.fail(&id, before),
         }
+        self.note_changes(now);
+        self.store.cause = during;
         true
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::catalog::Catalog;
 use crate::schema::has_status_path;
-use crate::store::{Resource, Store, stable_uuid};
+use crate::store::{Cause, Resource, Store, stable_uuid};
 
 /// How long changes are kept ("get resource changes").
 const KEPT: SignedDuration = SignedDuration::from_hours(14 * 24);
@@ -49,6 +49,7 @@ struct Change {
     subscription: String,
     word: &'static str,
     at: Timestamp,
+    cause: Option<Cause>,
 }
 
 /// The Graph's memory.
@@ -61,11 +62,11 @@ pub struct Record {
 impl Record {
     /// Takes in what became of resources that were touched.
     pub fn note(&mut self, store: &mut Store, catalog: &Catalog, now: Timestamp) {
-        for key in store.take_touched() {
+        for (key, cause) in store.take_touched() {
             let resource = store.by_key(&key).filter(|resource| resource.visible);
             match resource.and_then(|resource| copy_of(resource, catalog, now)) {
-                Some(copy) => self.put(key, copy, now),
-                None => self.remove(&key, now),
+                Some(copy) => self.put(key, copy, cause, now),
+                None => self.remove(&key, cause, now),
             }
         }
         let oldest = now.saturating_sub(KEPT).unwrap_or(Timestamp::MIN);
@@ -73,7 +74,7 @@ impl Record {
         self.changes.drain(..expired);
     }
 
-    fn put(&mut self, key: String, mut copy: Copy, now: Timestamp) {
+    fn put(&mut self, key: String, mut copy: Copy, cause: Option<Cause>, now: Timestamp) {
         let known = self.copies.get(&key).filter(|known| known.gone.is_none());
         let word = match known {
             Some(known) if known.digest == copy.digest => return,
@@ -83,18 +84,18 @@ impl Record {
             }
             None => "Create",
         };
-        self.changes.push(copy.change(word, now));
+        self.changes.push(copy.change(word, cause, now));
         self.copies.insert(key, copy);
     }
 
-    fn remove(&mut self, key: &str, now: Timestamp) {
+    fn remove(&mut self, key: &str, cause: Option<Cause>, now: Timestamp) {
         let known = self
             .copies
             .get_mut(key)
             .filter(|known| known.gone.is_none());
         if let Some(known) = known {
             known.gone = Some(now);
-            let change = known.change("Delete", now);
+            let change = known.change("Delete", cause, now);
             self.changes.push(change);
         }
     }
@@ -122,7 +123,7 @@ impl Record {
 }
 
 impl Copy {
-    fn change(&self, word: &'static str, at: Timestamp) -> Change {
+    fn change(&self, word: &'static str, cause: Option<Cause>, at: Timestamp) -> Change {
         Change {
             table: self.table,
             // The Graph has its own casing.
@@ -131,6 +132,7 @@ impl Copy {
             subscription: self.subscription.clone(),
             word,
             at,
+            cause,
         }
     }
 
@@ -146,6 +148,22 @@ impl Copy {
 }
 
 impl Change {
+    /// When it was, and by whose request. What changes without one is the system's doing.
+    fn attributes(&self) -> Value {
+        let mut attributes = json!({
+            "timestamp": format!("{:.3}", self.at),
+            "changedBy": "System",
+            "changedByType": "System",
+            "clientType": "Unspecified",
+        });
+        if let Some(cause) = &self.cause {
+            attributes["correlationId"] = json!(cause.correlation);
+            attributes["changedBy"] = json!(cause.principal);
+            attributes["changedByType"] = json!("Application");
+        }
+        attributes
+    }
+
     fn row(&self, number: usize) -> Value {
         let name = stable_uuid(&format!("{}/{}/{number}", self.target, self.at));
         json!({
@@ -157,7 +175,7 @@ impl Change {
                 "targetResourceId": self.target,
                 "targetResourceType": self.arm_type,
                 "changeType": self.word,
-                "changeAttributes": { "timestamp": format!("{:.3}", self.at) },
+                "changeAttributes": self.attributes(),
             },
         })
     }

@@ -25,6 +25,7 @@ fn failure() -> Failure {
 
 fn there(provisioning: Provisioning) -> Reading {
     Reading {
+        at: None,
         provisioning,
         body: Some(json!({"location": "westus"})),
         etag: None,
@@ -243,6 +244,7 @@ fn what_is_there_follows_from_the_latest_look() {
         (
             "the remote does not tell more than that",
             Some(Reading {
+                at: None,
                 body: None,
                 ..there(Provisioning::Settled)
             }),

@@ -29,6 +29,7 @@ mod remote;
 mod restart;
 mod scopes;
 mod secrets;
+mod sent;
 mod signatures;
 mod stored_check;
 mod uuid_names;
