@@ -80,7 +80,10 @@ pub static DATABASE_ACCOUNT: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &["properties.capabilities added"],
+    azure_owned: &[
+        "properties.capabilities added",
+        "properties.locations[].failoverPriority exchanged",
+    ],
     equal_values: &[
         "properties.consistencyPolicy.maxIntervalInSeconds counts while properties.consistencyPolicy.defaultConsistencyLevel is BoundedStaleness",
         "properties.consistencyPolicy.maxStalenessPrefix counts while properties.consistencyPolicy.defaultConsistencyLevel is BoundedStaleness",

@@ -16,7 +16,10 @@ use super::spelling::{Around, At, Roots, Spellings};
 const IDENTITY: [&str; 3] = ["id", "name", "type"];
 
 /// Item members that identify an item where the shape names none.
-const USUAL_IDENTIFIERS: [&str; 2] = ["name", "id"];
+const USUAL_IDENTIFIERS: [&str; 3] = ["name", "id", LOCATION_NAME];
+
+/// What tells the places of a resource that is in several regions.
+const LOCATION_NAME: &str = "locationName";
 
 type Take<'t> = &'t mut dyn FnMut(Leaf<'_>);
 
@@ -361,7 +364,17 @@ pub(crate) fn identifiers(
 
 /// An item's identity as text; identifiers may lead into the item with `/` (`properties/name`).
 pub(crate) fn identity(item: &Value, names: &[&str]) -> Option<String> {
-    identity_of(item, names, &|_, value| normal(Rule::AnyCase, value))
+    identity_of(item, names, &|name, value| {
+        normal(rule_of_identifier(name), value)
+    })
+}
+
+/// How an identifier is compared: Azure writes the name of a region as `West Europe` where it was sent as `westeurope`.
+fn rule_of_identifier(name: &str) -> Rule {
+    match name == LOCATION_NAME {
+        true => Rule::Location,
+        false => Rule::AnyCase,
+    }
 }
 
 fn identity_of(
@@ -426,7 +439,7 @@ fn spelt(item: &Value, names: &[&str], at: At<'_>) -> Option<String> {
             at = at.member(name);
         }
         at.text(value)
-            .unwrap_or_else(|| normal(Rule::AnyCase, value))
+            .unwrap_or_else(|| normal(rule_of_identifier(name), value))
     })
 }
 
