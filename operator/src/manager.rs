@@ -83,6 +83,7 @@ impl Manager {
             absences: Arc::default(),
             departures: Arc::default(),
             written: Arc::default(),
+            left_alone: Arc::default(),
             expressions: Arc::new(metrics.expressions()),
             clock: Arc::new(config.time),
             since: config.time.now(),
@@ -110,7 +111,9 @@ impl Manager {
             Arc::clone(&self.turn),
         );
         let budget = self.reconciler.budget.clone();
-        self.metrics.registry(state, budget, self.lookout.clone())
+        let left_alone = self.reconciler.left_alone.clone();
+        let lookout = self.lookout.clone();
+        self.metrics.registry(state, budget, left_alone, lookout)
     }
 
     /// Who writes the events of objects: what waits is written at the end.

@@ -10,6 +10,7 @@
 //! | `endpoint` | serves `/metrics`, to anyone or to those whom the cluster allows |
 //! | `expressions` | how often expressions are compiled |
 //! | `lookout` | questions to Azure Resource Graph |
+//! | `owned` | values that are left to Azure |
 //! | `state` | the queue and the objects, looked at when somebody asks |
 //!
 //! Labels are kinds, methods, statuses and reasons: sets that are known beforehand, and a limited number of
@@ -23,6 +24,7 @@ mod drift;
 mod endpoint;
 mod expressions;
 mod lookout;
+mod owned;
 mod state;
 
 use std::future::Future;
@@ -34,6 +36,7 @@ use armature_runtime::azure::budget::Budget;
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::backoff::Requeue;
+use armature_runtime::reconcile::left_alone::LeftAlone;
 use armature_runtime::reconcile::lookout::Lookout;
 use armature_runtime::reconcile::port::KubernetesPort;
 use armature_runtime::resource::Kind;
@@ -160,11 +163,12 @@ impl Metrics {
         self.drift_paths.count(kind, paths);
     }
 
-    /// All of it under its names, with the state of a manager, of a budget and of a lookout.
+    /// All of it under its names, with the state of a manager, of a budget, of what is left to Azure, and of a lookout.
     pub fn registry(
         &self,
         state: State,
         budget: Arc<Budget>,
+        left_alone: Arc<LeftAlone>,
         lookout: Option<Lookout>,
     ) -> Registry {
         let mut all = Registry::default();
@@ -205,6 +209,7 @@ impl Metrics {
         registry.register("build", "The running program", build);
         registry.register_collector(Box::new(state));
         registry.register_collector(Box::new(budget::State::new(budget)));
+        registry.register_collector(Box::new(owned::State::new(left_alone)));
         if let Some(lookout) = lookout {
             registry.register_collector(Box::new(lookout::State::new(lookout)));
         }

@@ -130,6 +130,7 @@ impl Looker {
             absences: Arc::default(),
             departures: Arc::default(),
             written: Arc::default(),
+            left_alone: Arc::default(),
             expressions: Arc::new(Cache::default()),
             clock: Arc::new(self.time),
             since: self.time.now(),

@@ -213,6 +213,7 @@ impl<'a> Passes<'a> {
             absences: Arc::default(),
             departures: Arc::default(),
             written: Arc::default(),
+            left_alone: Arc::default(),
             expressions: self.expressions.clone(),
             clock: Arc::new(Standstill),
             since: Timestamp::UNIX_EPOCH,

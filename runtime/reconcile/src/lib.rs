@@ -16,6 +16,7 @@
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
 //! | [`young`] | objects that need not say yet how they are |
 //! | [`fence`] | until when this replica may write |
+//! | [`left_alone`] | how many values are left to Azure, and by which right |
 //! | [`written`] | what was sent to Azure of late, so that the news of it is no news |
 //! | [`time`] | the time by which all of it waits |
 //! | [`allowed_scopes`] | which ARM ids objects of a namespace may be for |
@@ -73,6 +74,7 @@ pub mod driver;
 pub mod export_target;
 pub mod extension;
 pub mod fence;
+pub mod left_alone;
 pub mod lookout;
 pub mod observed;
 pub mod outcome;

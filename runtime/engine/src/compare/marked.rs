@@ -4,7 +4,7 @@ use super::keyed::{Keyed, take};
 use super::look::SHORT;
 
 /// Most values that are remembered.
-const MOST: usize = 250;
+pub const MOST: usize = 250;
 
 /// Bits of an entry and of the whole.
 const HELD: u8 = 1;

@@ -42,7 +42,7 @@ pub use keyed::{DigestKey, Keyed};
 pub(crate) use leaves::{identifiers, identity, is_unseen};
 pub use left_out::LeftOut;
 pub use look::Place;
-pub use marked::{Mark, Remembered};
+pub use marked::{MOST as MOST_MARKS, Mark, Remembered};
 pub use marks::Marks;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
 pub use spelling::{Same, Spelling, SpellingError, While, Word};

@@ -2,23 +2,26 @@
 
 use serde_json::{Value, json};
 
-use super::Owned;
 use super::bodies::Bodies;
+use super::rule::Rule;
 use super::steps::Place;
-use crate::compare::{Mark, is_nothing};
+use super::{Moved, Owned};
+use crate::compare::{Mark, Remembered, is_nothing};
 
 impl Owned {
     /// Keeps what others added at a place: by pattern, by name, or whole where the spec names nothing.
-    pub(super) fn add(&mut self, place: &Place, bodies: Bodies<'_>, patterns: &[String]) {
+    pub(super) fn add(
+        &mut self,
+        rule: &Rule,
+        place: &Place,
+        bodies: Bodies<'_>,
+        patterns: &[String],
+    ) {
         let (ours, theirs) = bodies.at(place);
         let Some(theirs) = theirs.filter(|theirs| !is_nothing(theirs)) else {
             return;
         };
-        let member = |name: &str| Mark {
-            path: format!("{}[{name:?}]", place.path),
-            text: name.to_lowercase(),
-            is_scaled: false,
-        };
+        let member = |name: &str| member(place, name);
         let was_ours = |name: &str| (bodies.memory)(&member(name)).was_named();
         // What the spec names and takes out later is to go, although it fits.
         let named = names_in(ours).into_iter();
@@ -31,12 +34,13 @@ impl Owned {
                     let is_named = all.keys().any(|known| known.eq_ignore_ascii_case(key));
                     if !is_named && fits_any(patterns, key) && !was_ours(key) {
                         all.insert(key.clone(), value.clone());
+                        self.doubt(rule, place, bodies, key);
                     }
                 }
                 self.set_all(place, ours, Value::Object(all));
             }
             (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
-                let all = self.with_items(place, (ours, items), patterns, bodies);
+                let all = self.with_items((rule, place), (ours, items), patterns, bodies);
                 self.set_all(place, ours, Value::Array(all));
             }
             (_, Value::Array(items)) if !patterns.is_empty() => {
@@ -46,10 +50,12 @@ impl Owned {
                 };
                 for item in items {
                     let mut fits = texts_of(item).filter(|text| fits_any(patterns, text));
-                    let is_others = fits
-                        .any(|text| !all.iter().any(|known| names(known, text)) && !was_ours(text));
-                    if is_others {
+                    let of_others = fits.find(|text| {
+                        !all.iter().any(|known| names(known, text)) && !was_ours(text)
+                    });
+                    if let Some(text) = of_others {
                         all.push(item.clone());
+                        self.doubt(rule, place, bodies, text);
                     }
                 }
                 self.set_all(place, ours, Value::Array(all));
@@ -68,6 +74,28 @@ impl Owned {
         }
     }
 
+    /// Notes a member that stays although it may have been the spec's: for that there was no room.
+    fn doubt(&mut self, rule: &Rule, place: &Place, bodies: Bodies<'_>, name: &str) {
+        let mark = member(place, name);
+        if (bodies.memory)(&mark) != Remembered::Forgotten {
+            return;
+        }
+        self.moved.push(Moved {
+            path: mark.path,
+            schema_path: place.schema_path.clone(),
+            rule: rule.text.clone(),
+            right: rule.right.name(),
+            desired: None,
+            observed: (!place.is_hidden).then(|| Value::from(name)),
+            differs: true,
+            is_hidden: place.is_hidden,
+            is_told: true,
+            is_new: false,
+            is_unknown: false,
+            is_forgotten: true,
+        });
+    }
+
     fn set_all(&mut self, place: &Place, ours: Option<&Value>, all: Value) {
         if ours.is_some() || !is_nothing(&all) {
             place.set(&mut self.desired, Some(all));
@@ -77,17 +105,13 @@ impl Owned {
     /// The spec's texts with those of Azure that are others'.
     fn with_items(
         &mut self,
-        place: &Place,
+        (rule, place): (&Rule, &Place),
         (ours, theirs): (Option<&Value>, &[Value]),
         patterns: &[String],
         bodies: Bodies<'_>,
     ) -> Vec<Value> {
         let mut all = ours.and_then(Value::as_array).cloned().unwrap_or_default();
-        let mark = |text: &str| Mark {
-            path: format!("{}[{text:?}]", place.path),
-            text: text.to_lowercase(),
-            is_scaled: false,
-        };
+        let mark = |text: &str| member(place, text);
         self.marks
             .extend(all.iter().filter_map(Value::as_str).map(mark));
         let own = all.clone();
@@ -96,9 +120,19 @@ impl Owned {
             let fits = patterns.is_empty() || fits_any(patterns, text);
             if fits && !(bodies.memory)(&mark(text)).was_named() {
                 all.push(item.clone());
+                self.doubt(rule, place, bodies, text);
             }
         }
         in_order_of(theirs, &own, all)
+    }
+}
+
+/// What is remembered of a member of a map or list.
+fn member(place: &Place, name: &str) -> Mark {
+    Mark {
+        path: format!("{}[{name:?}]", place.path),
+        text: name.to_lowercase(),
+        is_scaled: false,
     }
 }
 

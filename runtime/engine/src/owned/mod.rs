@@ -12,12 +12,14 @@
 //! | `bodies` | conditions and bounds, read from both bodies |
 //! | `added` | members that others added to maps and lists |
 //! | `exchanged` | values that changed places |
+//! | `forgotten` | values of which nothing is remembered, for want of room |
 //!
 //! What does not live here: the rules themselves (they are data of kinds and annotations of users), and comparisons.
 
 mod added;
 mod bodies;
 mod exchanged;
+mod forgotten;
 mod rule;
 mod steps;
 
@@ -59,6 +61,8 @@ pub struct Moved {
     pub schema_path: String,
     /// The rule, as it was written.
     pub rule: String,
+    /// The name of its right.
+    pub right: &'static str,
     /// What the spec says; `None` where it does not name it, or where it must not be shown.
     pub desired: Option<Value>,
     /// What Azure has; `None` where it must not be shown, too.
@@ -73,6 +77,8 @@ pub struct Moved {
     pub is_new: bool,
     /// Whether nothing is remembered, so that an edit of it would not be noticed.
     pub is_unknown: bool,
+    /// The same for want of room: it stays so.
+    pub is_forgotten: bool,
 }
 
 /// A body with Azure's values in it, and which these are.
@@ -110,6 +116,28 @@ pub fn asked(shape: &'static StructShape, rules: &[Rule], desired: &Value) -> Va
         }
     }
     asked
+}
+
+/// Values that the body names although only Azure says them, each with its rule: they are never compared, and never sent.
+pub fn read_only<'r>(
+    shape: &'static StructShape,
+    rules: &'r [Rule],
+    desired: &Value,
+) -> Vec<(String, &'r Rule)> {
+    let bodies = Bodies {
+        desired,
+        observed: &Value::Null,
+        scaled: Scaled::Unasked,
+        memory: &|_| Remembered::Nothing,
+    };
+    let is_one = |rule: &&Rule| rule.right == Right::ReadOnly;
+    let mut named = Vec::new();
+    for rule in rules.iter().filter(is_one) {
+        let places = places(shape, &rule.path, desired, &Value::Null).into_iter();
+        let places = places.filter(|it| bodies.at(it).0.is_some() && bodies.hold(it, &rule.terms));
+        named.extend(places.map(|place| (place.path, rule)));
+    }
+    named
 }
 
 /// What tells a record that was made with other rules: what it does not know may have been there.
@@ -168,6 +196,7 @@ impl Owned {
                 owned.look_at(&of_path, &place, bodies);
             }
         }
+        owned.tell_forgotten(memory);
         owned
     }
 
@@ -179,7 +208,7 @@ impl Owned {
                 continue;
             }
             if let Right::Added(patterns) = &rule.right {
-                self.add(place, bodies, patterns);
+                self.add(rule, place, bodies, patterns);
                 continue;
             }
             match bodies.verdict(rule, place, remembered) {
@@ -248,7 +277,7 @@ impl Owned {
         let mut is_new = false;
         if is_told {
             let told = Mark {
-                path: format!("{} in Azure", place.path),
+                path: in_azure(&place.path),
                 text: canonical_json(theirs.unwrap_or(&Value::Null)),
                 is_scaled: false,
             };
@@ -262,6 +291,7 @@ impl Owned {
             path: place.path.clone(),
             schema_path: place.schema_path.clone(),
             rule: rule.text.clone(),
+            right: rule.right.name(),
             desired: ours.filter(|_| !place.is_hidden).cloned(),
             observed: theirs.filter(|_| !place.is_hidden).cloned(),
             differs,
@@ -269,8 +299,14 @@ impl Owned {
             is_told,
             is_new,
             is_unknown: remembered == Some(Remembered::Nothing),
+            is_forgotten: false,
         });
     }
+}
+
+/// Where it is remembered which value of Azure's was told.
+fn in_azure(path: &str) -> String {
+    format!("{path} in Azure")
 }
 
 #[cfg(test)]

@@ -50,6 +50,24 @@ pub enum Right {
     Told,
 }
 
+impl Right {
+    /// In one word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Unsent => "unsent",
+            Self::Later => "later",
+            Self::OtherVersion => "in-another-version",
+            Self::Autoscaled => "autoscaled",
+            Self::Within(..) => "within",
+            Self::Exchanged(_) => "exchanged",
+            Self::Added(_) => "added",
+            Self::ReadOnly => "read-only",
+            Self::Told => "told",
+        }
+    }
+}
+
 /// The end of a range.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bound {

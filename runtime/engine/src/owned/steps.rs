@@ -97,7 +97,14 @@ impl Steps {
     /// Whether bodies of this shape may have the path.
     pub fn is_known(&self, shape: &'static StructShape) -> bool {
         let tree = ArmTree::of(shape, &Map::new());
-        is_known(&tree, &self.0)
+        leads(&tree, &self.0, &|_| true)
+    }
+
+    /// Whether it stands for a map or a list, or for what may be one.
+    pub fn is_of_members(&self, shape: &'static StructShape) -> bool {
+        let tree = ArmTree::of(shape, &Map::new());
+        let has_members = |ty| matches!(ty, Some(Type::Map(_) | Type::List(_) | Type::Json));
+        leads(&tree, &self.0, &has_members)
     }
 }
 
@@ -111,29 +118,38 @@ fn bracket(inner: &str) -> Option<(Step, &str)> {
     Some((Step::Name(name.to_owned()), after))
 }
 
-fn is_known(tree: &ArmTree, steps: &[Step]) -> bool {
+/// What must be so of the type at the end of a path; of an object that is none of the shape's own nothing is given.
+type Wanted<'w> = &'w dyn Fn(Option<Type>) -> bool;
+
+/// Whether a path leads to what is wanted.
+fn leads(tree: &ArmTree, steps: &[Step], is_wanted: Wanted<'_>) -> bool {
     let Some((step, rest)) = steps.split_first() else {
-        return true;
+        return is_wanted(None);
     };
     let Step::Name(name) = step else {
         return false;
     };
     match tree.member(name) {
-        Some(tree) if tree.fields.is_empty() => tree.discriminator || is_known(tree, rest),
-        Some(tree) => tree.fields.iter().any(|field| is_known_in(field.ty, rest)),
+        Some(tree) if tree.fields.is_empty() && tree.discriminator => is_wanted(None),
+        Some(tree) if tree.fields.is_empty() => leads(tree, rest, is_wanted),
+        Some(tree) => {
+            let mut fields = tree.fields.iter();
+            fields.any(|field| leads_in(field.ty, rest, is_wanted))
+        }
         None => match tree.further.map(|field| field.ty) {
-            Some(Type::Map(map)) => is_known_in(map.value, rest),
+            Some(Type::Map(map)) => leads_in(map.value, rest, is_wanted),
             _ => false,
         },
     }
 }
 
-fn is_known_in(ty: Type, steps: &[Step]) -> bool {
+fn leads_in(ty: Type, steps: &[Step], is_wanted: Wanted<'_>) -> bool {
     match (ty, steps.split_first()) {
-        (_, None) | (Type::Json, _) => true,
-        (Type::Struct(shape), _) => is_known(&ArmTree::of(shape, &Map::new()), steps),
-        (Type::List(list), Some((_, rest))) => is_known_in(list.item, rest),
-        (Type::Map(map), Some((_, rest))) => is_known_in(map.value, rest),
+        (ty, None) => is_wanted(Some(ty)),
+        (Type::Json, _) => is_wanted(Some(ty)),
+        (Type::Struct(shape), _) => leads(&ArmTree::of(shape, &Map::new()), steps, is_wanted),
+        (Type::List(list), Some((_, rest))) => leads_in(list.item, rest, is_wanted),
+        (Type::Map(map), Some((_, rest))) => leads_in(map.value, rest, is_wanted),
         _ => false,
     }
 }

@@ -1,5 +1,9 @@
 //! Tables of rules over two bodies.
 
+mod exchanged;
+mod forgotten;
+mod paths;
+
 use std::collections::BTreeMap;
 
 use armature_shapes::shape::Shaped;
@@ -534,24 +538,6 @@ fn nothing_is_owned_of_what_is_not_there() {
 }
 
 #[test]
-fn paths_are_known_by_the_shape() {
-    let table = [
-        ("sku.capacity", true),
-        ("properties.pools[].count", true),
-        ("properties.pools.a.count", true),
-        ("properties.labels.team", true),
-        ("properties.labels[\"a.b/c\"]", true),
-        ("properties.pools[].weight", false),
-        ("capacity", false),
-        ("properties.version.major", false),
-    ];
-    for (path, expected) in table {
-        let steps = Steps::parse(path).unwrap();
-        assert_eq!(steps.is_known(Cluster::SHAPE), expected, "{path}");
-    }
-}
-
-#[test]
 fn what_another_resource_scales_is_asked_only_where_the_number_is_another_one() {
     let rules = rules(&["sku.capacity autoscaled"]);
     let body = |capacity: i64| json!({"sku": {"capacity": capacity}});
@@ -576,13 +562,4 @@ fn what_another_resource_scales_is_asked_only_where_the_number_is_another_one() 
             "{azure} {scaled:?}"
         );
     }
-}
-
-#[test]
-fn a_place_that_the_spec_does_not_name_takes_part_in_an_exchange() {
-    let mut story = Story::of(&["properties.zone exchanged with properties.ha.standby"]);
-    let spec = json!({"properties": {"zone": "1"}});
-    let azure = json!({"properties": {"zone": "2", "ha": {"standby": "1"}}});
-    let sent = story.pass(&spec, &azure, Scaled::Unasked);
-    assert_eq!(sent, json!({"properties": {"zone": "2"}}));
 }

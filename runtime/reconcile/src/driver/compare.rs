@@ -98,6 +98,8 @@ impl Pass<'_> {
     /// Steps 12 and 13: is there anything to send?
     pub(super) async fn compare(&mut self) -> Result<Comparison, KubernetesError> {
         let work = self.work().await?;
+        let left_alone = &self.reconciler.left_alone;
+        left_alone.note(&self.object.key(), &work.owned.moved);
         let (verdict, differences) = self.compared(&work);
         let (record, keyed) = (work.record.as_ref(), work.keyed());
         let is_drift = matches!(verdict(Differences::default()), Comparison::Differs(_));

@@ -93,6 +93,7 @@ use super::backoff::{Requeue, RetryClass};
 use super::condition::reason;
 use super::decide::{decide, put_off};
 use super::export_target::ExportBounds;
+use super::left_alone::LeftAlone;
 use super::outcome::Failure;
 use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
@@ -149,6 +150,8 @@ pub struct Reconciler {
     pub departures: Arc<Departures>,
     /// What was sent of late.
     pub written: Arc<Written>,
+    /// How much is left to Azure.
+    pub left_alone: Arc<LeftAlone>,
     /// Expressions of exports, compiled.
     pub expressions: Arc<Cache>,
     /// The time.
@@ -243,6 +246,7 @@ impl Reconciler {
             self.deferred.forget(key);
             self.absences.forget(key);
             self.written.forget(key);
+            self.left_alone.forget(key);
             return Ok(Requeue::Never);
         };
         let namespace = self

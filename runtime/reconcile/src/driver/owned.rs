@@ -1,5 +1,6 @@
 //! Which values Azure moves by itself: the rules of the kind, and the conditions of the user's annotation.
 
+use armature_engine::compare::MOST_MARKS;
 use armature_engine::owned::{Memory, Moved, Owned, Right, Rule, Scaled, Steps};
 use armature_shapes::names;
 use serde_json::Value;
@@ -75,6 +76,15 @@ impl Pass<'_> {
                 rule.path
             ));
         }
+        let is_of_members = rule.path.is_of_members(version.spec);
+        if matches!(rule.right, Right::Added(_)) && !is_of_members {
+            return Some(format!(
+                "`{text}`: `added` is about the entries of a map or the items of a list, and {} is neither in version {} of {}",
+                rule.path,
+                version.name,
+                self.kind().kind
+            ));
+        }
         let unknown = rule.others().find(|path| !is_known(path))?;
         Some(format!(
             "`{text}`: neither spec nor status of {} in version {} have {}",
@@ -113,21 +123,28 @@ impl Pass<'_> {
 
     /// What is told once of values that are Azure's: one that somebody put there on purpose, and one of which it is not
     /// remembered whether the spec was edited.
-    pub(super) fn told_of(&self, owned: &Owned) -> Option<EventNote> {
+    pub(super) fn told_of(&self, owned: &Owned) -> Vec<EventNote> {
         let is_said = |moved: &&Moved| moved.is_told && moved.is_new || moved.is_unknown;
-        let said = owned
-            .moved
-            .iter()
-            .filter(is_said)
-            .filter(|moved| moved.differs);
-        let texts: Vec<String> = said.map(in_words).collect();
-        (!texts.is_empty()).then(|| {
-            let message = format!(
-                "{}: left alone until the spec is edited there",
-                some(&texts, "; ")
-            );
-            warning(names::event::OWNED, message)
-        })
+        let said = owned.moved.iter().filter(is_said);
+        let said = said.filter(|moved| moved.differs);
+        let (forgotten, known): (Vec<&Moved>, Vec<&Moved>) = said.partition(|it| it.is_forgotten);
+        let words = |moved: Vec<&Moved>| {
+            let texts: Vec<String> = moved.into_iter().map(in_words).collect();
+            (!texts.is_empty()).then(|| some(&texts, "; "))
+        };
+        let known =
+            words(known).map(|texts| format!("{texts}: left alone until the spec is edited there"));
+        let forgotten = words(forgotten).map(|texts| {
+            format!(
+                "{texts}: left alone, and an edit there would not be noticed: the object has more than {MOST_MARKS} values that \
+                 Azure may move, and of these is not remembered what the spec said. Make the change in Azure, too, or spread the \
+                 values over several resources"
+            )
+        });
+        let messages = known.into_iter().chain(forgotten);
+        messages
+            .map(|message| warning(names::event::OWNED, message))
+            .collect()
     }
 
     /// What of the desired body is Azure's, where Azure has `observed`.

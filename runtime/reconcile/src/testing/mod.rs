@@ -46,6 +46,7 @@ pub fn reconciler(
         absences: Arc::default(),
         departures: Arc::default(),
         written: Arc::default(),
+        left_alone: Arc::default(),
         expressions: Arc::default(),
         since: clock.now(),
         clock: Arc::new(clock),

@@ -228,6 +228,7 @@ impl World {
             absences: Arc::default(),
             departures: Arc::default(),
             written: Arc::default(),
+            left_alone: Arc::default(),
             expressions: Arc::default(),
             clock: clock.clone(),
             since: clock.now(),

@@ -150,6 +150,10 @@ async fn a_condition_that_cannot_be_read_leaves_nothing_alone_and_is_told() {
             "properties.capacity while properties.teir",
             "have properties.teir",
         ),
+        (
+            "properties.capacity added like a*",
+            "properties.capacity is neither",
+        ),
     ];
     for (rule, expected) in table {
         world
@@ -175,4 +179,27 @@ async fn a_rule_that_is_new_overwrites_nothing() {
     assert_eq!(world.sent(&store).await, [Value::Null; 0]);
     world.store(spec(7, "auto"));
     assert_eq!(world.sent(&store).await, [7]);
+}
+
+/// For metrics: how many values are left alone, until Azure has the spec's again or the object is gone.
+#[tokio::test]
+async fn what_is_left_alone_is_counted_by_its_right() {
+    let (world, store) = store(RULE, spec(5, "auto")).await;
+    let reconciler = world.reconciler();
+    let counts = async || {
+        reconciler.reconcile(&store).await;
+        let counts = reconciler.left_alone.counts().into_iter();
+        let counts = counts.map(|(kind, right, count)| (kind.0.kind, right, count));
+        counts.collect::<Vec<_>>()
+    };
+    assert_eq!(counts().await, []);
+    world.move_capacity(9);
+    assert_eq!(counts().await, [("Store", "within", 1)]);
+    assert_eq!(counts().await, [("Store", "within", 1)]);
+    world.move_capacity(5);
+    assert_eq!(counts().await, []);
+    world.move_capacity(9);
+    assert_eq!(counts().await.len(), 1);
+    world.cluster.forget(&store);
+    assert_eq!(counts().await, []);
 }
