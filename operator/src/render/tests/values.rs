@@ -101,3 +101,36 @@ spec:
     );
     assert_eq!(warnings(&server("14")), [""; 0]);
 }
+
+/// An import of another tool may have written what only Azure says.
+#[test]
+fn what_only_azure_says_is_told_and_not_sent() {
+    let address = |allocation: &str| {
+        format!(
+            "
+apiVersion: network.azure.com/v1api20240301
+kind: PublicIPAddress
+metadata: {{name: shop}}
+spec:
+  location: westeurope
+  owner: {{armId: /subscriptions/00000000-0000-0000-0000-00000000000a/resourceGroups/g}}
+  publicIPAllocationMethod: {allocation}
+  ipAddress: 20.0.0.1
+"
+        )
+    };
+    let manifest = address("Dynamic");
+    let (requests, errors) = rendered(&[&manifest]);
+    assert_eq!(errors, [""; 0]);
+    assert_eq!(requests[0]["body"]["properties"]["ipAddress"], Value::Null);
+    let told = warnings(&manifest);
+    assert_eq!(
+        told,
+        [
+            "1.yaml: document 1: PublicIPAddress default/shop: spec: properties.ipAddress in Azure's JSON is only Azure's to say: it \
+             is never sent, and never compared (properties.ipAddress read-only while properties.publicIPAllocationMethod is \
+             Dynamic); take it out"
+        ]
+    );
+    assert_eq!(warnings(&address("Static")), [""; 0]);
+}

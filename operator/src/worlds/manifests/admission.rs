@@ -18,6 +18,7 @@ use serde_json::value::to_raw_value;
 
 use super::metadata;
 use super::mistakes;
+use super::never_sent::never_sent;
 pub use super::problem::Wrong;
 
 /// Members of a manifest.
@@ -131,7 +132,8 @@ impl Admitted<'_> {
     pub fn warnings(&self, manifest: &Value) -> Vec<Wrong> {
         let spec = manifest.get("spec").unwrap_or(&Value::Null);
         let told = shape::warnings(self.version.spec, spec, "spec").into_iter();
-        told.map(|problem| (problem.path, problem.kind.to_string()))
+        let told = told.map(|problem| (problem.path, problem.kind.to_string()));
+        told.chain(never_sent(self.kind, self.version, spec))
             .collect()
     }
 

@@ -9,6 +9,7 @@
 //! | [`known_kinds`] | the kind and version that a document says it is |
 //! | [`admission`] | a document becomes an object, as an API server would have it |
 //! | [`metadata`] | what an API server says about the metadata |
+//! | [`never_sent`] | values that only Azure says |
 //! | [`mistakes`] | what the schema says about a document, told once and with what is meant |
 //! | [`data`] | Secrets and ConfigMaps, and marks for those that are in no manifest |
 //! | [`inventory`] | everything that is in the documents, found by name |
@@ -24,6 +25,7 @@ pub mod known_kinds;
 pub mod manifest;
 pub mod metadata;
 mod mistakes;
+mod never_sent;
 pub mod problem;
 pub mod relevant;
 pub mod yaml;
