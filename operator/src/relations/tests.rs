@@ -93,6 +93,21 @@ fn the_cause_is_the_deepest_thing_in_the_way() {
 }
 
 #[test]
+fn why_names_what_azure_moves_by_itself() {
+    let why = |objects: &[Object], id: &Id| {
+        let relations = Relations::of(objects);
+        text::why(&Why::of(&relations, id).expect("it is there"))
+    };
+    let text = why(&[account("Succeeded")], &account_id());
+    let told =
+        "left alone (armature plan shows both values):\n    sku.name told while azure sku.name is ";
+    assert!(text.contains(told), "{text}");
+    let group_id = id("resources.azure.com", "ResourceGroup", "rg");
+    let text = why(&[group("Succeeded")], &group_id);
+    assert!(!text.contains("Azure moves"), "{text}");
+}
+
+#[test]
 fn a_secret_that_is_missing_is_the_matter_of_who_writes_it() {
     let server = info("sql.azure.com", "Server");
     let login = json!({"name": "login", "key": "password"});

@@ -44,6 +44,14 @@ pub fn why(why: &Why) -> String {
             node.state()
         ));
     }
+    if !why.azure_owned.is_empty() {
+        text.push_str(
+            "\nWhat Azure moves by itself, and is left alone (armature plan shows both values):\n",
+        );
+    }
+    for rule in &why.azure_owned {
+        text.push_str(&format!("    {rule}\n"));
+    }
     text
 }
 

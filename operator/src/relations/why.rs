@@ -19,6 +19,9 @@ pub struct Why {
     pub cause: Option<Cause>,
     /// All that the object needs, and what that needs: with how deep it is, and how it is needed.
     pub chain: Vec<Link>,
+    /// Rules of its kind for values that Azure moves by itself: there the resource may be another one than the spec says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub azure_owned: Vec<&'static str>,
 }
 
 /// The thing that is in the way.
@@ -59,11 +62,18 @@ impl Why {
             }
         });
         Some(Self {
+            azure_owned: azure_owned(&object),
             object,
             cause,
             chain: walk.chain,
         })
     }
+}
+
+fn azure_owned(object: &Node) -> Vec<&'static str> {
+    let mut kinds = armature_generated::KINDS.iter();
+    let kind = kinds.find(|it| it.group == object.group && it.kind == object.kind);
+    kind.map_or_else(Vec::new, |kind| kind.azure_owned.to_vec())
 }
 
 struct Walk<'a> {
