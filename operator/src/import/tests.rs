@@ -315,3 +315,48 @@ async fn lists_that_tell_nothing_are_not_read() {
         assert_eq!(of_list.count(), times, "{list}: {asked:#?}");
     }
 }
+
+/// A cluster's own list has its system pools and an object has each of the others: what stands in both has two owners that
+/// undo each other's changes.
+#[tokio::test]
+async fn each_pool_of_a_cluster_is_written_once() {
+    const CLUSTER: &str = "/providers/Microsoft.ContainerService/managedClusters/shop";
+    let pool = |name: &str, mode: &str| json!({"name": name, "count": 2, "vmSize": "Standard_D2s_v5", "type": "VirtualMachineScaleSets", "mode": mode});
+    let pools = [("system", "System"), ("user1", "User"), ("user2", "User")];
+    let profiles: Vec<Value> = pools.iter().map(|(name, mode)| pool(name, mode)).collect();
+    let path = |name: &str| format!("{CLUSTER}/agentPools/{name}");
+    let paths = pools.map(|(name, _)| path(name));
+    let all = format!("{CLUSTER}/agentPools");
+    let mut there = vec![
+        ("", json!({"location": "l", "name": "g"})),
+        ("/resources", list(&[CLUSTER])),
+        (
+            CLUSTER,
+            json!({"location": "l", "properties": {"dnsPrefix": "shop", "agentPoolProfiles": profiles}}),
+        ),
+        (&all, list(&paths.each_ref().map(String::as_str))),
+    ];
+    for (path, (name, mode)) in paths.iter().zip(pools) {
+        there.push((path, json!({"name": name, "properties": pool(name, mode)})));
+    }
+    let report = imported(GROUP, &there, &[]).await;
+    assert_eq!(report.failed, []);
+    let inline = &spec(&report.imported, "ManagedCluster")["agentPoolProfiles"];
+    let inline = inline.as_array().into_iter().flatten();
+    let inline: Vec<&str> = inline.filter_map(|pool| pool["name"].as_str()).collect();
+    let objects = report.imported.iter();
+    let objects = objects.filter(|one| one.name.kind == "ManagedClustersAgentPool");
+    let objects: Vec<(&Value, &Value)> = objects
+        .map(|one| {
+            let spec = &one.manifest["spec"];
+            (&one.manifest["metadata"]["name"], &spec["type"])
+        })
+        .collect();
+    assert_eq!(inline, ["system"]);
+    let (scale_set, names) = (
+        json!("VirtualMachineScaleSets"),
+        [json!("user1"), json!("user2")],
+    );
+    let expected = names.each_ref().map(|name| (name, &scale_set));
+    assert_eq!(objects, expected);
+}
