@@ -22,6 +22,7 @@
 //! | `notes` | holds, lost answers and failed operations |
 //! | `items`, `departures` | items of lists that are resources of their own |
 //! | `compare` | edits, drift, and the record of the latest PUT |
+//! | `work` | what a pass compares |
 //! | `contested` | drift that comes back |
 //! | `foretold` | the record of a claim that came true |
 //! | `checks` | extensions before and after the PUT |
@@ -66,6 +67,7 @@ mod tests;
 mod unwritten;
 mod view;
 mod ways;
+mod work;
 mod write;
 
 pub use absences::Absences;
