@@ -9,7 +9,7 @@ use std::path::Path;
 use armature_conformance::run;
 use armature_generated::KINDS;
 use armature_runtime::engine::compare::Spelling;
-use armature_runtime::engine::owned::{Rule, Steps};
+use armature_runtime::engine::owned::{Right, Rule, Steps};
 use armature_runtime::kind::KindInfo;
 use armature_runtime::resource::{
     ArbitraryOwnerReference, Condition, ConfigMapDestination, ConfigMapReference,

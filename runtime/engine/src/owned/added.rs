@@ -44,20 +44,7 @@ impl Owned {
                 self.set_all(place, ours, Value::Array(all));
             }
             (_, Value::Array(items)) if !patterns.is_empty() => {
-                let mut all = ours.and_then(Value::as_array).cloned().unwrap_or_default();
-                let names = |item: &Value, text: &str| {
-                    texts_of(item).any(|own| own.eq_ignore_ascii_case(text))
-                };
-                for item in items {
-                    let mut fits = texts_of(item).filter(|text| fits_any(patterns, text));
-                    let of_others = fits.find(|text| {
-                        !all.iter().any(|known| names(known, text)) && !was_ours(text)
-                    });
-                    if let Some(text) = of_others {
-                        all.push(item.clone());
-                        self.doubt(rule, place, bodies, text);
-                    }
-                }
+                let all = self.with_objects((rule, place), (ours, items), patterns, bodies);
                 self.set_all(place, ours, Value::Array(all));
             }
             (None, theirs) => {
@@ -100,6 +87,30 @@ impl Owned {
         if ours.is_some() || !is_nothing(&all) {
             place.set(&mut self.desired, Some(all));
         }
+    }
+
+    /// The spec's items with those of Azure that fit a pattern and are others'.
+    fn with_objects(
+        &mut self,
+        (rule, place): (&Rule, &Place),
+        (ours, theirs): (Option<&Value>, &[Value]),
+        patterns: &[String],
+        bodies: Bodies<'_>,
+    ) -> Vec<Value> {
+        let mut all = ours.and_then(Value::as_array).cloned().unwrap_or_default();
+        let names =
+            |item: &Value, text: &str| texts_of(item).any(|own| own.eq_ignore_ascii_case(text));
+        let was_ours = |text: &str| (bodies.memory)(&member(place, text)).was_named();
+        for item in theirs {
+            let mut fits = texts_of(item).filter(|text| fits_any(patterns, text));
+            let of_others =
+                fits.find(|text| !all.iter().any(|known| names(known, text)) && !was_ours(text));
+            if let Some(text) = of_others {
+                all.push(item.clone());
+                self.doubt(rule, place, bodies, text);
+            }
+        }
+        all
     }
 
     /// The spec's texts with those of Azure that are others'.
