@@ -168,6 +168,11 @@ statements! {
         example: "answered = false",
         meaning: "whether Azure shows the value in its answers, in place of what the spec says; what it never shows is not compared",
     }
+    "create-only" => CreateOnly, create_only: bool {
+        form: Form::Flag,
+        example: "create-only = false",
+        meaning: "whether it can be set on creation only, in place of what the spec says; an edit is sent all the same",
+    }
     "free-text" => FreeText, free_text: String {
         form: Form::Text,
         example: r#"free-text = "a filter compares ids and reads nothing""#,

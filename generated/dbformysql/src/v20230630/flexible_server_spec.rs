@@ -22,10 +22,8 @@ shaped! {
             .at(&["properties", "administratorLoginPassword"])
             .write_only()
             .secret();
-        /// String; settable on creation only; ARM `properties.availabilityZone`.
-        availability_zone: String = "availabilityZone"
-            .at(&["properties", "availabilityZone"])
-            .create_only();
+        /// String; ARM `properties.availabilityZone`.
+        availability_zone: String = "availabilityZone".at(&["properties", "availabilityZone"]);
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
         /// Object; ARM `properties.backup`.

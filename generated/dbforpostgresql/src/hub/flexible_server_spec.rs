@@ -24,10 +24,8 @@ shaped! {
             .secret();
         /// Object; ARM `properties.authConfig`.
         auth_config: Box<AuthConfig> = "authConfig".at(&["properties", "authConfig"]);
-        /// String; settable on creation only; ARM `properties.availabilityZone`.
-        availability_zone: String = "availabilityZone"
-            .at(&["properties", "availabilityZone"])
-            .create_only();
+        /// String; ARM `properties.availabilityZone`.
+        availability_zone: String = "availabilityZone".at(&["properties", "availabilityZone"]);
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
         /// Object; ARM `properties.backup`.

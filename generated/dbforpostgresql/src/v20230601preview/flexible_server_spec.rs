@@ -24,10 +24,8 @@ shaped! {
             .secret();
         /// Object; ARM `properties.authConfig`.
         auth_config: Box<AuthConfig> = "authConfig".at(&["properties", "authConfig"]);
-        /// String; settable on creation only; ARM `properties.availabilityZone`.
-        availability_zone: String = "availabilityZone"
-            .at(&["properties", "availabilityZone"])
-            .create_only();
+        /// String; ARM `properties.availabilityZone`.
+        availability_zone: String = "availabilityZone".at(&["properties", "availabilityZone"]);
         /// Name in Azure, by default that of the object; 3 to 63 characters; pattern `^[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*`.
         azure_name: String = "azureName"
             .rules(&shape::Rules {

@@ -4,7 +4,7 @@
 
 pub use crate::types::auto_pause_properties_832e15cb::AutoPauseProperties;
 pub use crate::types::auto_pause_properties_status_02fe79ef::AutoPausePropertiesStatus;
-pub use crate::types::auto_scale_properties_b8e1cf5e::AutoScaleProperties;
+pub use crate::types::auto_scale_properties_1d75c2f9::AutoScaleProperties;
 pub use crate::types::auto_scale_properties_status_285fe7f3::AutoScalePropertiesStatus;
 pub use crate::types::configuration_type_8f9a02d5::ConfigurationType;
 pub use crate::types::dynamic_executor_allocation_5e99c402::DynamicExecutorAllocation;

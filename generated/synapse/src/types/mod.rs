@@ -4,7 +4,7 @@
 
 pub mod auto_pause_properties_832e15cb;
 pub mod auto_pause_properties_status_02fe79ef;
-pub mod auto_scale_properties_b8e1cf5e;
+pub mod auto_scale_properties_1d75c2f9;
 pub mod auto_scale_properties_status_285fe7f3;
 pub mod configuration_type_8f9a02d5;
 pub mod csp_workspace_admin_properties_3e50dd0d;

@@ -44,11 +44,10 @@ shaped! {
             .at(&["properties", "libraryRequirements"]);
         /// String; required; settable on creation only; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).required().create_only().location();
-        /// Integer; format `int32`; settable on creation only; ARM `properties.nodeCount`.
+        /// Integer; format `int32`; ARM `properties.nodeCount`.
         node_count: i64 = "nodeCount"
             .at(&["properties", "nodeCount"])
             .integer(shape::IntegerFormat::Int32)
-            .create_only()
             .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
         /// Enum; ARM `properties.nodeSize`.
         node_size: NodeSize = "nodeSize".at(&["properties", "nodeSize"]);

@@ -10,6 +10,7 @@ pub(super) const STAGE: Stage = Stage {
         Aspect::Required,
         Aspect::Absent,
         Aspect::Answered,
+        Aspect::CreateOnly,
         Aspect::FreeText,
     ],
     run,
@@ -28,6 +29,15 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
         // The value is one, wherever it comes from.
         for property in [&mut outcome.property].into_iter().chain(&mut outcome.twin) {
             property.write_only = !answered;
+        }
+    }
+    if let Some(create_only) = rule.create_only {
+        outcome.note(
+            Aspect::CreateOnly,
+            create_only != outcome.property.create_only,
+        );
+        for property in [&mut outcome.property].into_iter().chain(&mut outcome.twin) {
+            property.create_only = create_only;
         }
     }
     if rule.free_text.is_some() {

@@ -39,7 +39,7 @@ fn every_statement_that_does_something_belongs_to_a_stage() {
 #[test]
 fn effects_in_the_spec() {
     use Aspect::{
-        Absent, Answered, FreeText, Items, Rename, Required, Treatment, Type, Values, Was,
+        Absent, Answered, CreateOnly, FreeText, Items, Rename, Required, Treatment, Type, Values, Was,
     };
     let text = property("text");
     let id = property("id");
@@ -56,10 +56,12 @@ fn effects_in_the_spec() {
         ty: TypeRef::List(Box::new(TypeRef::String)),
         ..property("list")
     };
-    let rows: [(&Property, &str, &[Aspect]); 29] = [
+    let rows: [(&Property, &str, &[Aspect]); 31] = [
         (&text, r#"free-text = "a filter""#, &[FreeText]),
         (&text, "answered = false", &[Answered]),
         (&text, "answered = true", &[]),
+        (&text, "create-only = true", &[CreateOnly]),
+        (&text, "create-only = false", &[]),
         (&list, r#"absent = "empty""#, &[Absent]),
         (&list, r#"absent = "nothing""#, &[]),
         (&text, r#"absent = "empty""#, &[]),

@@ -7,17 +7,15 @@ shaped! {
     AutoScaleProperties {
         /// Boolean; ARM `enabled`.
         enabled: bool = "enabled".at(&["enabled"]);
-        /// Integer; format `int32`; settable on creation only; ARM `maxNodeCount`.
+        /// Integer; format `int32`; ARM `maxNodeCount`.
         max_node_count: i64 = "maxNodeCount"
             .at(&["maxNodeCount"])
             .integer(shape::IntegerFormat::Int32)
-            .create_only()
             .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
-        /// Integer; format `int32`; settable on creation only; ARM `minNodeCount`.
+        /// Integer; format `int32`; ARM `minNodeCount`.
         min_node_count: i64 = "minNodeCount"
             .at(&["minNodeCount"])
             .integer(shape::IntegerFormat::Int32)
-            .create_only()
             .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
     }
 }
