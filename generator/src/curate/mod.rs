@@ -13,6 +13,7 @@
 
 mod arm_path;
 mod azure_names;
+mod edits;
 mod equal;
 mod keep_unknown;
 mod kinds;
@@ -66,5 +67,6 @@ pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Prob
     problems.extend(keep_unknown::finish(&mut group, config));
     problems.extend(equal::problems(&group, config));
     problems.extend(owned::problems(&group, config));
+    problems.extend(edits::problems(&group, config));
     (group, problems)
 }

@@ -65,7 +65,7 @@ fn is_path(word: &str) -> bool {
 }
 
 /// Why no api-version of the kind has what is asked for.
-fn missing(
+pub(super) fn missing(
     group: &Group,
     kind: &str,
     has: &dyn Fn(&Version, &Resource) -> Result<(), String>,

@@ -30,6 +30,7 @@ pub(super) fn select(group: &mut Group, config: &GroupConfig) {
         let values = ValueRules {
             azure_owned: texts(&rules.azure_owned),
             equal: texts(&rules.equal),
+            edits: texts(&rules.edits),
         };
         (kind.get_ref().clone(), values)
     });

@@ -138,7 +138,7 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 20] = [
+static KIND: [Key; 21] = [
     required(
         "type",
         Form::Text,
@@ -222,6 +222,12 @@ static KIND: [Key; 20] = [
         Form::Texts,
         r#"equal = ["properties.roleDefinitionId as id-in-any-scope"]"#,
         "values that Azure answers in other words: paths in ARM's schema, each with what is the same there, see below",
+    ),
+    key(
+        "edits",
+        Form::Texts,
+        r#"edits = ["properties.storage.sizeGB refused unless larger"]"#,
+        "which edits Azure refuses, or takes only with a new resource, for `armature plan` alone: paths in ARM's schema, each with what becomes of an edit, see below",
     ),
     key(
         "secrets",

@@ -112,6 +112,9 @@ pub struct KindRules {
     /// Values that Azure answers in other words: ARM paths with what is the same.
     #[serde(default)]
     pub equal: Vec<Spanned<String>>,
+    /// What becomes of an edit, where its value decides: ARM paths with what Azure makes of it.
+    #[serde(default)]
+    pub edits: Vec<Spanned<String>>,
     /// Keys of `operatorSpec.secrets`, each with the place of its value.
     #[serde(default)]
     pub secrets: BTreeMap<Spanned<String>, SecretRule>,

@@ -9,6 +9,7 @@
 //! | `T text` | a description |
 //! | `D value` | a default, as JSON |
 //! | `O name:text:object=default …` | an object's properties, each with the numbers of its description, of the object that it holds and of its default; the first two may be empty, and the last is left out where there is none |
+//! | `E kind rule` | what becomes of an edit, as curation says |
 //! | `R kind versions spec status` | a resource's versions, joined by commas, and the numbers of its objects; `-` for none |
 //!
 //! Each text, default and object stands there once, however many versions have it.
@@ -37,7 +38,8 @@ pub fn descriptions(group: &Group) -> Option<(Utf8PathBuf, String)> {
             resources.push_str(&format!("R {} {names} {spec} {status}\n", resource.kind));
         }
     }
-    if known.texts.is_empty() && known.defaults.is_empty() {
+    let edits = edits(group);
+    if known.texts.is_empty() && known.defaults.is_empty() && edits.is_empty() {
         return None;
     }
     let mut file = format!(
@@ -54,7 +56,17 @@ pub fn descriptions(group: &Group) -> Option<(Utf8PathBuf, String)> {
         file.push_str(&format!("O{object}\n"));
     }
     let path = folder(&group.name).join("descriptions.txt");
-    Some((path, file + &resources))
+    Some((path, file + &resources + &edits))
+}
+
+/// What becomes of edits of each kind.
+fn edits(group: &Group) -> String {
+    let values = group.values.iter();
+    let lines = values.flat_map(|(kind, values)| {
+        let rules = values.edits.iter();
+        rules.map(move |rule| format!("E {kind} {rule}\n"))
+    });
+    lines.collect()
 }
 
 /// What has a number.

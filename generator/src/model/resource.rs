@@ -26,6 +26,8 @@ pub struct ValueRules {
     pub azure_owned: Vec<String>,
     /// Values that Azure answers in other words.
     pub equal: Vec<String>,
+    /// What becomes of an edit.
+    pub edits: Vec<String>,
 }
 
 impl Group {

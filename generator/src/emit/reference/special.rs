@@ -22,6 +22,8 @@ pub fn facts(group: &Group, resource: &Resource) -> Vec<String> {
     let values = group.values.get(&resource.kind);
     let owned = values.into_iter().flat_map(|values| &values.azure_owned);
     let owned = owned.map(|rule| format!("Azure moves `{rule}`"));
+    let edits = values.into_iter().flat_map(|values| &values.edits);
+    let edits = edits.map(|rule| format!("Of an edit the plan says `{rule}`"));
     let name = match &resource.name {
         NameRule::Uuid { text, .. } => Some(match text {
             UuidText::WithOwnerId => {
@@ -35,7 +37,8 @@ pub fn facts(group: &Group, resource: &Resource) -> Vec<String> {
         _ => None,
     };
     let name = name.into_iter().map(str::to_owned);
-    name.chain(children).chain(kept).chain(owned).collect()
+    let facts = name.chain(children).chain(kept).chain(owned);
+    facts.chain(edits).collect()
 }
 
 /// What errors of Azure mean for a kind in particular, or with `None` for each of the group, in the order in which the
