@@ -8,6 +8,8 @@
 )]
 
 mod commands;
+#[path = "plan/edits.rs"]
+mod edits;
 #[path = "plan/moved.rs"]
 mod moved;
 

@@ -55,9 +55,7 @@ fn unreadable(words: &[&str]) -> Option<String> {
     if !FATES.contains(fate) {
         return Some(format!("no word `{fate}`; {}", hint(fate, FATES)));
     }
-    let Some((when, edit)) = condition.split_first() else {
-        return None;
-    };
+    let (when, edit) = condition.split_first()?;
     if !WHEN.contains(when) {
         return Some(format!("no word `{when}`; {}", hint(when, WHEN)));
     }

@@ -25,6 +25,8 @@ pub struct Descriptions {
     objects: Vec<Vec<Entry>>,
     /// Objects of spec and status, by kind and version.
     resources: BTreeMap<(String, String), [Option<usize>; 2]>,
+    /// What becomes of edits, by kind: rules that [`crate::plan::edits`] reads.
+    edits: BTreeMap<String, Vec<String>>,
 }
 
 /// A property: its name, and positions of its description, of the object that it holds and of its default.
@@ -74,6 +76,12 @@ impl Descriptions {
                     let entries = entries.split_whitespace().filter_map(entry);
                     found.objects.push(entries.collect());
                 }
+                Some(("E", edit)) => {
+                    if let Some((kind, rule)) = edit.trim_start().split_once(' ') {
+                        let edits = found.edits.entry(kind.to_owned()).or_default();
+                        edits.push(rule.to_owned());
+                    }
+                }
                 Some(("R", resource)) => {
                     let mut words = resource.split_whitespace();
                     let kind = words.next().unwrap_or_default();
@@ -89,6 +97,11 @@ impl Descriptions {
             }
         }
         found
+    }
+
+    /// What becomes of edits of a kind, as curation says.
+    pub fn edits(&self, kind: &str) -> &[String] {
+        self.edits.get(kind).map_or(&[], Vec::as_slice)
     }
 
     fn sides(&self, kind: &str, version: &str) -> [Option<usize>; 2] {

@@ -11,12 +11,14 @@
 //! | [`order`] | what has to come before what |
 //! | [`look`] | the passes of one object |
 //! | [`outcome`] | what a foreseen step means for the resource |
+//! | [`edits`] | what Azure makes of an edit, by its value |
 //! | [`left_out`] | what a PUT leaves out of what Azure has |
 //! | [`resource`] | a plan and its parts, as they are written and read |
 //! | [`text`], [`markdown`] | a plan for people |
 //!
 //! What does not live here: flags and files (see [`crate::command`]), and any decision about a resource.
 
+pub mod edits;
 pub mod input;
 pub mod left_out;
 pub mod look;

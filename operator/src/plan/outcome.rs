@@ -8,6 +8,7 @@ use armature_runtime::reconcile::driver::Changes;
 use armature_runtime::reconcile::driver::foresight::{Foresight, Next};
 use serde_json::Value;
 
+use super::edits::{Edit, Takes, Values, judge};
 use super::look::Look;
 use super::resource::{Action, Property};
 use crate::render::outcome::advice;
@@ -68,6 +69,8 @@ pub struct Beside<'a> {
     pub has_cluster: bool,
     /// What would happen to the owner.
     pub owner: Option<Action>,
+    /// What Azure makes of edits of the kind.
+    pub edits: &'a [Edit],
 }
 
 /// What a look has come to.
@@ -83,7 +86,7 @@ pub fn outcome(look: Look, beside: Beside<'_>) -> Outcome {
             exists,
             message,
             changes,
-        } => put(exists, &message, changes, beside.offline, id),
+        } => put(exists, &message, changes, &beside, id),
         Next::Prepare { exists, message } => {
             let action = if exists {
                 Action::Update
@@ -123,13 +126,14 @@ fn put(
     exists: bool,
     message: &str,
     changes: Changes,
-    offline: bool,
+    beside: &Beside<'_>,
     id: Option<RemoteId>,
 ) -> Outcome {
-    let properties = properties(changes, exists);
-    let is_fixed = properties.iter().any(|property| property.create_only);
+    let properties = properties(changes, exists, beside.edits);
+    let is_fixed = properties.iter().any(Property::needs_another_resource);
+    let is_refused = |property: &Property| property.takes == Some(Takes::Refused);
     let action = match exists {
-        false if offline => Action::Send,
+        false if beside.offline => Action::Send,
         false => Action::Create,
         true if is_fixed => Action::Replace,
         true => Action::Update,
@@ -142,6 +146,9 @@ fn put(
             "Azure lets some of this be set on creation only: it refuses the change, or keeps what it has. Delete the \
              resource and have it made again, or put the values back"
         }
+        Action::Update if properties.iter().any(is_refused) => {
+            "Azure refuses some of this: put the values back, else nothing of it is changed"
+        }
         _ if is_told || is_plain => "",
         _ => message,
     };
@@ -153,7 +160,7 @@ fn put(
 
 /// The properties that a PUT changes. What Azure never shows is told where it is set, and where nothing else tells why
 /// there is a PUT.
-pub fn properties(changes: Changes, exists: bool) -> Vec<Property> {
+pub fn properties(changes: Changes, exists: bool, edits: &[Edit]) -> Vec<Property> {
     let Changes { differences, marks } = changes;
     let tells_unseen = !exists || differences.is_empty();
     let mut found: Vec<Property> = Vec::new();
@@ -163,12 +170,20 @@ pub fn properties(changes: Changes, exists: bool) -> Vec<Property> {
             Change::Value { desired, observed } => (observed, desired, false),
             Change::Hidden => (None, None, true),
         };
+        let old = old.filter(|old| !old.is_null());
+        let values = Values {
+            old: old.as_ref(),
+            new: new.as_ref(),
+        };
+        let judged = judge(edits, &difference.schema_path, values).filter(|_| exists);
         found.push(Property {
             path: difference.path,
-            old: old.filter(|old| !old.is_null()),
-            new,
             hidden,
             create_only,
+            takes: judged.map(|(takes, _)| takes),
+            rule: judged.map(|(_, edit)| edit.text.clone()),
+            old,
+            new,
         });
     }
     let unseen = marks.unseen.into_iter().filter(|_| tells_unseen);
@@ -178,6 +193,8 @@ pub fn properties(changes: Changes, exists: bool) -> Vec<Property> {
         new: None,
         hidden: true,
         create_only: false,
+        takes: None,
+        rule: None,
     }));
     found
 }
@@ -238,6 +255,8 @@ fn moved(outcome: Outcome, before: &str, place: Option<&RemoteId>) -> Outcome {
             new: after.map(Value::from),
             hidden: false,
             create_only: true,
+            takes: None,
+            rule: None,
         }],
         ..outcome
     }

@@ -19,6 +19,7 @@ use armature_runtime::resource::{Object, ObjectKey};
 use futures::{StreamExt, stream};
 use serde_json::Value;
 
+use super::edits;
 use super::input::{Gathered, Input, title};
 use super::left_out::{beside_the_told, items, left_alone, left_out};
 use super::look::{Azure, Look, Looker, settings};
@@ -306,7 +307,9 @@ impl Planner<'_> {
         let places = self.looker.world.places();
         let place = places.get(&key);
         let recorded = claim::resource_id(object);
+        let edits = edits::of(key.kind.0);
         let beside = Beside {
+            edits: &edits,
             offline: matches!(self.looker.azure, Azure::Unasked { .. }),
             moved_from: recorded.filter(|recorded| {
                 place.is_some_and(|place| !place.as_str().eq_ignore_ascii_case(recorded))

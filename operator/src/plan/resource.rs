@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::edits::Takes;
+
 /// The form of plans that this release writes and reads.
 pub const FORMAT: &str = "armature.azure.com/plan/v1";
 
@@ -95,7 +97,7 @@ pub enum Action {
     Create,
     /// It is changed.
     Update,
-    /// Something is to change that can be set on creation only.
+    /// Something is to change that only another resource can have.
     Replace,
     /// It is sent; whether it is there was not asked.
     Send,
@@ -219,6 +221,24 @@ pub struct Property {
     /// It can be set on creation only.
     #[serde(default, skip_serializing_if = "is_false")]
     pub create_only: bool,
+    /// What Azure makes of this edit, where a rule says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub takes: Option<Takes>,
+    /// The rule that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+impl Property {
+    /// Whether only another resource can have the value. What Azure does not show may have it already, and what the manifest
+    /// does not name is left to Azure: of these nobody can say so.
+    pub fn needs_another_resource(&self) -> bool {
+        let is_known = self.hidden || (self.old.is_some() && self.new.is_some());
+        match self.takes {
+            Some(takes) => takes == Takes::Replacement,
+            None => self.create_only && is_known,
+        }
+    }
 }
 
 /// A value that Azure has and the manifest does not name, although it could.

@@ -5,6 +5,7 @@ use armature_runtime::azure::budget::Limits;
 use armature_runtime::reconcile::time::Time;
 use serde_json::{Value, json};
 
+use super::edits::Takes;
 use super::markdown::markdown;
 use super::text::text;
 use super::*;
@@ -214,6 +215,8 @@ fn changed() -> Resource {
         new,
         hidden: false,
         create_only: path == "location",
+        takes: None,
+        rule: None,
     };
     Resource {
         properties: vec![
@@ -416,4 +419,74 @@ fn a_plan_is_read_as_it_was_written() {
     ]);
     let text = serde_json::to_string(&plan).expect("JSON");
     assert_eq!(serde_json::from_str::<Plan>(&text).expect("a plan"), plan);
+}
+
+#[test]
+fn only_what_is_sure_needs_another_resource() {
+    let (old, new) = (Some(json!("a")), Some(json!("b")));
+    let property = |create_only, takes, hidden, old: &Option<Value>, new: &Option<Value>| {
+        let property = Property {
+            path: "properties.size".to_owned(),
+            old: old.clone(),
+            new: new.clone(),
+            hidden,
+            create_only,
+            takes,
+            rule: takes.map(|_| "refused unless larger".to_owned()),
+        };
+        let note = text::values(&property);
+        let note = note
+            .split_once(" (")
+            .map_or("", |(_, note)| note)
+            .to_owned();
+        (property.needs_another_resource(), note)
+    };
+    let fixed = "can be set on creation only)";
+    let rule = "; rule: refused unless larger)";
+    let table = [
+        (
+            property(false, None, false, &old, &new),
+            false,
+            String::new(),
+        ),
+        (
+            property(true, None, false, &old, &new),
+            true,
+            fixed.to_owned(),
+        ),
+        // Azure may have it and not show it; and it may keep what the manifest no longer names.
+        (
+            property(true, None, false, &None, &new),
+            false,
+            fixed.to_owned(),
+        ),
+        (
+            property(true, None, false, &old, &None),
+            false,
+            fixed.to_owned(),
+        ),
+        (
+            property(true, None, true, &None, &None),
+            true,
+            fixed.to_owned(),
+        ),
+        (
+            property(true, Some(Takes::InPlace), false, &old, &new),
+            false,
+            format!("in place{rule}"),
+        ),
+        (
+            property(false, Some(Takes::Refused), false, &old, &new),
+            false,
+            format!("Azure refuses it{rule}"),
+        ),
+        (
+            property(false, Some(Takes::Replacement), false, &old, &new),
+            true,
+            format!("only another resource can have it{rule}"),
+        ),
+    ];
+    for (found, needs, note) in table {
+        assert_eq!(found, (needs, note));
+    }
 }

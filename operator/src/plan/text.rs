@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::edits::Takes;
 use super::resource::{Action, LeftAlone, LeftOut, Name, Plan, Property, Resource};
 use crate::colour::Colour;
 
@@ -175,9 +176,26 @@ pub fn values(property: &Property) -> String {
         (_, Some(old), None) => format!("{} -> nothing", shown(old)),
         (_, None, None) => String::new(),
     };
-    match property.create_only {
-        true => format!("{text} (can be set on creation only)"),
-        false => text,
+    match note(property) {
+        Some(note) => format!("{text} ({note})"),
+        None => text,
+    }
+}
+
+/// What Azure makes of the change, where that is known.
+fn note(property: &Property) -> Option<String> {
+    // What holds whatever the value says nothing more by its rule.
+    let rule = property.rule.as_deref().filter(|rule| rule.contains(' '));
+    let by_rule = |said: &str| match rule {
+        Some(rule) => Some(format!("{said}; rule: {rule}")),
+        None => Some(said.to_owned()),
+    };
+    match property.takes {
+        Some(Takes::InPlace) => by_rule("in place"),
+        Some(Takes::Refused) => by_rule("Azure refuses it"),
+        Some(Takes::Replacement) => by_rule("only another resource can have it"),
+        None if property.create_only => Some("can be set on creation only".to_owned()),
+        None => None,
     }
 }
 

@@ -39,7 +39,8 @@ fn every_statement_that_does_something_belongs_to_a_stage() {
 #[test]
 fn effects_in_the_spec() {
     use Aspect::{
-        Absent, Answered, CreateOnly, FreeText, Items, Rename, Required, Treatment, Type, Values, Was,
+        Absent, Answered, CreateOnly, FreeText, Items, Rename, Required, Treatment, Type, Values,
+        Was,
     };
     let text = property("text");
     let id = property("id");
