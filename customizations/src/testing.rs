@@ -141,6 +141,10 @@ impl KubernetesPort for Doubles {
         Ok(Vec::new())
     }
 
+    fn owned_by(&self, _: &ObjectKey) -> Vec<ObjectKey> {
+        Vec::new()
+    }
+
     fn wake_dependents(&self, _: &ObjectKey) {}
 
     async fn patch_metadata(

@@ -21,8 +21,15 @@ async fn world() -> World {
     world
 }
 
+/// Whether the object has an id by then, or waits for a credential.
 #[tokio::test]
 async fn a_pool_moves_into_an_object_of_its_own() {
+    for is_claimed in [true, false] {
+        moves_into_an_object(is_claimed).await;
+    }
+}
+
+async fn moves_into_an_object(is_claimed: bool) {
     let world = world().await;
     let (system, user) = (pool("system"), pool("user"));
     let key = world
@@ -30,7 +37,10 @@ async fn a_pool_moves_into_an_object_of_its_own() {
         .await;
     let mut spec = user.clone();
     spec["owner"] = json!({"name": "kube"});
-    world.settle(POOL, "user", spec).await;
+    match is_claimed {
+        true => world.settle(POOL, "user", spec).await,
+        false => world.apply(POOL, "user", spec),
+    };
     world.apply(CLUSTER, "kube", cluster(&[system]));
     let said = world.look(&key).await;
     assert!(said.ends_with("True//Succeeded: "), "{said}");

@@ -53,6 +53,10 @@ impl KubernetesPort for Counted {
         self.cluster.stand_for(id)
     }
 
+    fn owned_by(&self, key: &ObjectKey) -> Vec<ObjectKey> {
+        self.cluster.owned_by(key)
+    }
+
     fn wake_dependents(&self, key: &ObjectKey) {
         self.cluster.wake_dependents(key);
     }

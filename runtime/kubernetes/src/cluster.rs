@@ -207,6 +207,10 @@ impl KubernetesPort for Cluster {
         self.cache.stand_for(id)
     }
 
+    fn owned_by(&self, key: &ObjectKey) -> Vec<ObjectKey> {
+        self.cache.dependents(key)
+    }
+
     fn wake_dependents(&self, key: &ObjectKey) {
         self.wake_all(self.cache.dependents(key));
     }

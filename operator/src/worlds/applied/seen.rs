@@ -106,6 +106,11 @@ impl KubernetesPort for Seen {
         Ok(self.world.stand_for(id))
     }
 
+    /// Those of a plan have their places, which [`Self::stand_for`] knows.
+    fn owned_by(&self, _: &ObjectKey) -> Vec<ObjectKey> {
+        Vec::new()
+    }
+
     fn wake_dependents(&self, _: &ObjectKey) {}
 
     async fn patch_metadata(

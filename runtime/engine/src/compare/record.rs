@@ -423,7 +423,8 @@ impl Record {
 
     /// What was put right before.
     pub fn contested(&self) -> impl Iterator<Item = &Timed> {
-        self.timed.iter().filter(|entry| entry.times > 0)
+        let timed = self.timed.iter();
+        timed.filter(|entry| entry.topic == Topic::Contested)
     }
 
     /// Whether Azure shows on all paths what it did when the record was made.

@@ -24,14 +24,21 @@ impl Topic {
             Self::Contested => "contested",
         }
     }
+
+    fn from_byte(byte: u8) -> Option<Self> {
+        let all = [Self::Leaving, Self::Contested];
+        all.into_iter().find(|topic| *topic as u8 == byte)
+    }
 }
 
 /// One entry. Path and state of the resource are digests, the rest is as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timed {
+    /// What it is about.
+    pub topic: Topic,
     path: [u8; SHORT],
     state: [u8; SHORT],
-    /// How often it has happened; zero where that is not counted.
+    /// How often it was put right; of an item, how often a PUT without it was sent.
     pub times: u8,
     /// In seconds of Unix time.
     seconds: u32,
@@ -47,6 +54,7 @@ impl Timed {
         keyed: Keyed<'_>,
     ) -> Self {
         Self {
+            topic,
             path: keyed.of(topic.purpose(), path),
             state: state.map_or([0; SHORT], |state| keyed.of("state", state)),
             times,
@@ -75,10 +83,11 @@ impl Timed {
 
     /// Whether it is about this.
     pub fn is_of(&self, topic: Topic, path: &str, keyed: Keyed<'_>) -> bool {
-        self.path == keyed.of::<SHORT>(topic.purpose(), path)
+        self.topic == topic && self.path == keyed.of::<SHORT>(topic.purpose(), path)
     }
 
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.push(self.topic as u8);
         bytes.extend(self.path);
         bytes.extend(self.state);
         bytes.push(self.times);
@@ -86,7 +95,9 @@ impl Timed {
     }
 
     pub(super) fn read(rest: &mut &[u8]) -> Option<Self> {
+        let [topic] = take(rest)?;
         Some(Self {
+            topic: Topic::from_byte(topic)?,
             path: take(rest)?,
             state: take(rest)?,
             times: take::<1>(rest)?[0],

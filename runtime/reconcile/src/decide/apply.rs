@@ -452,10 +452,17 @@ fn conclude(view: &ResourceView, observed: &Observed, holder: Option<&str>) -> S
     if view.steps.success_hook {
         known(&observed.success_hook, Action::SuccessHook, fail)?;
     }
-    if let Some(leaving) = &observed.leaving {
-        return Break(progress(&leaving.message, Requeue::After(leaving.after)));
-    }
-    let finish = Finish::with(Verdict::succeeded(), Requeue::Sync);
+    let finish = match &observed.leaving {
+        None => Finish::with(Verdict::succeeded(), Requeue::Sync),
+        // What builds on the resource need not wait: an object for the item most of all.
+        Some(leaving) => {
+            let verdict = Verdict {
+                message: leaving.message.clone(),
+                ..Verdict::succeeded()
+            };
+            Finish::with(verdict, Requeue::After(leaving.after))
+        }
+    };
     Continue(Action::Finish(match holder {
         None => finish,
         Some(holder) => finish.and_warn(

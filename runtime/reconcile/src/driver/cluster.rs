@@ -214,7 +214,9 @@ impl Pass<'_> {
             ..MetadataPatch::default()
         };
         self.book.end_operation();
-        if let (None, Some(id)) = (&self.findings.writes.delete, self.id()) {
+        let writes = &self.findings.writes;
+        let is_left = writes.delete.is_none() && writes.poll.is_none() && !self.was_gone();
+        if let Some(id) = self.id().filter(|_| is_left) {
             let now = self.reconciler.clock.now();
             self.reconciler.departures.note(id, now);
         }

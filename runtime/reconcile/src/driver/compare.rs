@@ -46,7 +46,12 @@ impl Pass<'_> {
             self.findings.payload.contest = self.contest(&differences, record, keyed);
             self.findings.payload.drift.clone_from(&differences);
         }
-        self.findings.payload.leaving = work.items.leaving(self.reconciler.clock.now());
+        let is_sent = matches!(
+            verdict(Differences::default()),
+            Comparison::Edited(_) | Comparison::Differs(_)
+        );
+        self.findings.payload.removes = is_sent && work.items.has_gone();
+        self.findings.payload.leaving = self.leaving(&work.items);
         Ok(verdict(shown(differences)))
     }
 
@@ -108,10 +113,6 @@ impl Pass<'_> {
         let secrets = &self.findings.inputs.secret_versions;
         let claimed = work.claimed.as_ref();
         match edit(record, claimed, self.book.put_generation(), &now) {
-            // What the spec dropped stays, and all that it names is there for certain.
-            Edit::Changed if !work.held.is_empty() && self.is_there(&comparison, work) => {
-                unrecorded(Vec::new())
-            }
             Edit::Changed => {
                 let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
                 let mut differences = comparison.differences();
@@ -141,14 +142,6 @@ impl Pass<'_> {
             Edit::Harmless => unrecorded(drift()),
             Edit::Rebuilt => self.rebuilt(record, &comparison, keyed),
         }
-    }
-
-    /// Whether Azure shows that it has all that the spec names, and nothing that was taken out.
-    fn is_there(&self, comparison: &compare::Comparison<'_>, work: &Work) -> bool {
-        let is_certain = self.version().verbs.get && comparison.is_certain();
-        let records = work.record.iter().chain(&work.claimed);
-        let mut taken_out = records.map(|record| record.taken_out(comparison, work.keyed()));
-        is_certain && comparison.differences().is_empty() && taken_out.all(|found| found.is_empty())
     }
 
     /// Whether there is more to remember of what Azure moves than the record has, without anything to send: what the spec says,
@@ -304,7 +297,7 @@ impl Pass<'_> {
         }
         let mut events = self.events(&settled, &work.owned);
         events.extend(work.items.told());
-        self.findings.payload.leaving = work.items.leaving(at);
+        self.findings.payload.leaving = self.leaving(&work.items);
         if events.is_empty() && self.is_foretold(&settled.record, work.keyed()) {
             self.forget_deferred();
             self.book.confirm_claim();

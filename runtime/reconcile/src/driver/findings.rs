@@ -158,6 +158,8 @@ pub(super) struct Payload {
     pub contest: Option<Contest>,
     /// What is drift, to be put right.
     pub drift: Vec<Difference>,
+    /// The PUT leaves items out that have waited long enough.
+    pub removes: bool,
     /// Items that are to go, but not yet.
     pub leaving: Option<Leaving>,
     /// Whether what is desired and what Azure has for it is recorded.

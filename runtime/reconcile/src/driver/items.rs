@@ -4,6 +4,7 @@
 //! in which one may come. An object that goes while its parent's spec names the item leaves it there.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::Duration;
 
 use armature_engine::compare::overlay::Others;
@@ -18,9 +19,11 @@ use serde_json::Value;
 
 use super::compare::some;
 use super::forms::Forms;
+use super::object::{AZURE_NAME, parse};
 use super::pass::Pass;
 use crate::action::{normal, warning};
-use crate::observed::{Leaving, NamedBy};
+use crate::claim;
+use crate::observed::{Leaving, NamedBy, Resource};
 use crate::port::{EventNote, KubernetesError, Protection};
 
 /// How long an item that the spec has dropped waits for an object that stands for it.
@@ -53,10 +56,14 @@ pub enum Fate {
 /// An item that the spec has dropped.
 pub(super) struct Dropped {
     path: String,
+    /// The list's name.
+    list: String,
+    /// The item's.
+    name: String,
     /// What it may be called as a resource.
     ids: Vec<RemoteId>,
     /// When it was dropped, where that is noted.
-    since: Option<Timestamp>,
+    noted: Option<Timed>,
 }
 
 /// What is known of an item.
@@ -82,16 +89,23 @@ fn fate(facts: Facts, now: Timestamp) -> Fate {
 /// The items that a spec has dropped, and since when.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Items {
-    /// Each, and since when it is dropped.
-    items: Vec<(Item, Timestamp)>,
+    items: Vec<Entry>,
     /// Whether the record is to say something else of them than it does.
     pub are_news: bool,
+}
+
+/// An item, since when it is dropped, and whether a PUT without it was sent or is.
+#[derive(Clone, Debug)]
+struct Entry {
+    item: Item,
+    since: Timestamp,
+    is_sent: bool,
 }
 
 impl Items {
     /// All of them, for people.
     pub fn all(&self) -> impl Iterator<Item = &Item> {
-        self.items.iter().map(|(item, _)| item)
+        self.items.iter().map(|entry| &entry.item)
     }
 
     /// Those that stay, for comparisons.
@@ -106,12 +120,14 @@ impl Items {
 
     /// Since when those wait that do, for the record.
     pub fn timed(&self, keyed: Keyed<'_>) -> Vec<Timed> {
-        let waiting = self.items.iter().filter(|(item, _)| {
+        let waiting = self.items.iter().filter(|entry| {
             // What waits no longer is still to go, until it has gone.
-            !matches!(item.fate, Fate::Moved(_) | Fate::Left)
+            !matches!(entry.item.fate, Fate::Moved(_) | Fate::Left)
         });
-        let timed = waiting
-            .map(|(item, since)| Timed::new((Topic::Leaving, &item.path), 0, *since, None, keyed));
+        let timed = waiting.map(|entry| {
+            let what = (Topic::Leaving, entry.item.path.as_str());
+            Timed::new(what, u8::from(entry.is_sent), entry.since, None, keyed)
+        });
         timed.take(MOST_TIMED / 2).collect()
     }
 
@@ -134,7 +150,8 @@ impl Items {
                 _ => continue,
             };
             texts.push(text);
-            after = after.min(wait.try_into().unwrap_or_default());
+            let wait = Duration::try_from(wait).unwrap_or_default();
+            after = after.min(wait.max(Duration::from_secs(1)));
         }
         (!texts.is_empty()).then(|| Leaving {
             message: format!(
@@ -172,20 +189,45 @@ impl Pass<'_> {
     pub(super) async fn items_of(&self, dropped: Vec<Dropped>) -> Result<Items, KubernetesError> {
         let mut items = Items::default();
         let now = self.reconciler.clock.now();
-        for Dropped { path, ids, since } in dropped {
-            let is_new = since.is_none();
-            let since = since.unwrap_or(now);
+        for one in dropped {
+            let since = one.noted.as_ref().map_or(now, Timed::at);
             let departures = &self.reconciler.departures;
             let facts = Facts {
-                standing: self.standing(&ids).await?,
-                left_lately: ids.iter().any(|id| departures.has_lately(id, now)),
+                standing: self.standing(&one).await?,
+                left_lately: one.ids.iter().any(|id| departures.has_lately(id, now)),
                 since,
             };
-            let fate = fate(facts, now);
-            items.are_news |= is_new || matches!(fate, Fate::Moved(_) | Fate::Left);
-            items.items.push((Item { path, fate }, since));
+            let is_sent = self.findings.payload.removes
+                || one.noted.as_ref().is_some_and(|noted| noted.times > 0);
+            let fate = match fate(facts, now) {
+                // What was compared, or is there after a PUT, had it in the body: it goes with the next one.
+                Fate::Goes if !is_sent && self.is_past_comparison() => Fate::Waits(now),
+                fate => fate,
+            };
+            items.are_news |= one.noted.is_none() || matches!(fate, Fate::Moved(_) | Fate::Left);
+            let item = Item {
+                path: one.path,
+                fate,
+            };
+            items.items.push(Entry {
+                item,
+                since,
+                is_sent,
+            });
         }
         Ok(items)
+    }
+
+    /// What the body of this pass has is decided, or was sent by an earlier one.
+    fn is_past_comparison(&self) -> bool {
+        self.findings.payload.comparison.is_some() || self.observed().wrote()
+    }
+
+    /// What the object waits for. One that is only observed removes nothing.
+    pub(super) fn leaving(&self, items: &Items) -> Option<Leaving> {
+        let writes = !self.view().observe;
+        let leaving = items.leaving(self.reconciler.clock.now());
+        leaving.filter(|_| writes)
     }
 
     /// The items of Azure's lists that the spec has dropped: records tell which it named, and since when it does not.
@@ -212,8 +254,10 @@ impl Pass<'_> {
                 .find_map(|record| record.timed(Topic::Leaving, path, keyed));
             found.borrow_mut().extend(list.map(|(_, list)| Dropped {
                 path: path.to_owned(),
+                list: (*list).to_owned(),
+                name: item["name"].as_str().unwrap_or_default().to_owned(),
                 ids: self.ids_of_item(list, item),
-                since: noted.map(Timed::at),
+                noted: noted.copied(),
             }));
             false
         };
@@ -239,23 +283,47 @@ impl Pass<'_> {
             .collect()
     }
 
-    /// The object that stands for one of these ids and may write it.
+    /// The object that stands for an item and may write it, or will: one that names this object as its owner may wait for something
+    /// else before it has an id.
     async fn standing(
         &self,
-        ids: &[RemoteId],
+        one: &Dropped,
     ) -> Result<Result<Option<String>, String>, KubernetesError> {
-        for id in ids {
-            let objects = match self.reconciler.kubernetes.stand_for(id) {
-                Ok(objects) => objects,
+        let kubernetes = &self.reconciler.kubernetes;
+        let mut objects = Vec::new();
+        for id in &one.ids {
+            match kubernetes.stand_for(id) {
+                Ok(found) => objects.extend(found),
                 Err(why) => return Ok(Err(why)),
-            };
-            for object in objects {
-                if self.keys.count(&object) && self.writes(&object, Some(id)).await? {
-                    return Ok(Ok(Some(object.key().to_string())));
-                }
             }
         }
-        Ok(Ok(None))
+        let kinds = segments(&one.list);
+        for key in kubernetes.owned_by(&self.object.key()) {
+            let segment = key.kind.0.arm_type_segment();
+            if !kinds.iter().any(|kind| kind.eq_ignore_ascii_case(segment)) {
+                continue;
+            }
+            let object = kubernetes.get(&key).await?;
+            objects.extend(object.filter(|it| is_called(it, &one.name)).map(Arc::new));
+        }
+        let mut uncounted = None;
+        for object in objects {
+            if !self.writes(&object, one.ids.first()).await? {
+                continue;
+            }
+            if self.keys.count(&object) {
+                return Ok(Ok(Some(object.key().to_string())));
+            }
+            if object.metadata.namespace == self.object.metadata.namespace {
+                uncounted = Some(object.key());
+            }
+        }
+        Ok(match uncounted {
+            None => Ok(None),
+            Some(key) => Err(format!(
+                "{key} may stand for it, but nobody vouches for what is noted there"
+            )),
+        })
     }
 
     /// Step before a DELETE: what must not go, and whether the parent's spec names the resource as an item of its own.
@@ -284,24 +352,38 @@ impl Pass<'_> {
             Ok(objects) => objects,
             Err(why) => return Ok(NamedBy::Unknown(why)),
         };
+        let mut first = None;
         for object in objects {
-            let mut versions = object.kind.0.versions.iter();
-            let may_name = versions.any(|version| !self.lists_of(version).is_empty());
-            if !may_name || object.metadata.deletion_timestamp.is_some() {
+            let counts = self.keys.count(&object);
+            if !counts || !self.writes(&object, Some(&parent)).await? {
                 continue;
             }
-            // A watch may be behind an edit that was applied together with this deletion.
-            let Some(object) = kubernetes.read(&object.key()).await? else {
-                continue;
-            };
-            if self.keys.count(&object)
-                && self.writes(&object, Some(&parent)).await?
-                && let Some(list) = self.list_that_names(&object)
-            {
-                return Ok(NamedBy::Object(object.key().to_string(), list));
+            let rank = claim::rank(&object, counts);
+            if first.as_ref().is_none_or(|(known, _)| rank < *known) {
+                first = Some((rank, object));
             }
         }
+        let Some((_, holder)) = first else {
+            return Ok(NamedBy::Nobody);
+        };
+        let mut versions = holder.kind.0.versions.iter();
+        if !versions.any(|version| !self.lists_of(version).is_empty()) {
+            return Ok(NamedBy::Nobody);
+        }
+        // A watch may be behind an edit that was applied together with this deletion.
+        let Some(holder) = kubernetes.read(&holder.key()).await? else {
+            return Ok(NamedBy::Nobody);
+        };
+        let is_going = holder.metadata.deletion_timestamp.is_some();
+        if let Some(list) = self.list_that_names(&holder).filter(|_| !is_going) {
+            return Ok(NamedBy::Object(holder.key().to_string(), list));
+        }
         Ok(NamedBy::Nobody)
+    }
+
+    /// Whether this pass has seen that there is no such resource.
+    pub(super) fn was_gone(&self) -> bool {
+        matches!(self.observed().resource, Some(Ok(Resource::Missing)))
     }
 
     fn parent_id(&self) -> Option<RemoteId> {
@@ -339,6 +421,14 @@ impl Pass<'_> {
         });
         named.next().map(|path| path.join("."))
     }
+}
+
+/// Whether an object has this name in Azure, as its spec says.
+fn is_called(object: &Object, name: &str) -> bool {
+    let spec = parse(object.spec.as_deref(), "spec").unwrap_or_default();
+    let own = spec[AZURE_NAME].as_str().filter(|own| !own.is_empty());
+    let own = own.or(object.metadata.name.as_deref());
+    own.is_some_and(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// What ARM may call the items of a list: by the list's own name, or `pools` where the list is one of `poolProfiles`.

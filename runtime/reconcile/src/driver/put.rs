@@ -109,6 +109,8 @@ impl Pass<'_> {
         findings.checks.before_put = None;
         findings.payload.body = None;
         findings.payload.comparison = None;
+        findings.payload.contest = None;
+        findings.payload.drift.clear();
     }
 
     /// Whether a PUT repeats what Azure has of children that are kinds of their own, or may be.

@@ -470,6 +470,20 @@ impl KubernetesPort for MemoryCluster {
         Ok(objects.filter(is_of).cloned().map(Arc::new).collect())
     }
 
+    fn owned_by(&self, key: &ObjectKey) -> Vec<ObjectKey> {
+        let state = lock(&self.state);
+        let all = state.objects.iter();
+        let owned = all.filter(|(_, object)| {
+            let spec: Value = object
+                .spec
+                .as_ref()
+                .and_then(|spec| serde_json::from_str(spec.get()).ok())
+                .unwrap_or_default();
+            spec["owner"]["name"] == key.name.as_str()
+        });
+        owned.map(|(key, _)| key.clone()).collect()
+    }
+
     fn wake_dependents(&self, key: &ObjectKey) {
         self.journal.note(format!("wake dependents of {key}"));
     }

@@ -138,7 +138,8 @@ async fn what_others_add_to_a_list_stays_and_what_was_ours_goes() {
 async fn wait_for_objects(world: &World, store: &ObjectKey) {
     let wait = Duration::from_secs(120);
     assert_eq!(world.pass(store).await, Requeue::After(wait));
-    assert_eq!(world.ready(store), "False/Info/Reconciling");
+    assert_eq!(world.ready(store), "True//Succeeded");
+    assert_ne!(world.cluster.message(store), "");
     world.clock.advance(120);
     assert_eq!(world.pass(store).await, Requeue::Sync);
     assert_eq!(world.ready(store), "True//Succeeded");

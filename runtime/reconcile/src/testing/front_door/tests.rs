@@ -1,6 +1,5 @@
 //! Promises over texts that are nearly right, from fixed seeds, and what was found so.
 
-
 use armature_shapes::id::ids_in_text;
 use serde_json::value::RawValue;
 
