@@ -75,6 +75,7 @@ fn route(state: &mut State, request: &Request, now: Timestamp) -> Handled {
         (_, "faults", number) => faults(state, request, number),
         (_, "operations", name) => operations(state, request, name, now),
         (_, "resources", id) => resources(state, request, id, now),
+        ("POST", "act", "") => state.answer_act(&body_of(request)?),
         ("POST", "private-endpoint-connections", "") => {
             state.decide_connections(&body_of(request)?)
         }
@@ -197,6 +198,7 @@ impl State {
                 "GET POST DELETE /simulator/faults[/{id}]",
                 "GET /simulator/operations, POST /simulator/operations/{name}",
                 "GET PUT PATCH DELETE /simulator/resources[/{ARM id}]?type=",
+                "POST /simulator/act",
                 "POST /simulator/private-endpoint-connections",
                 "POST /simulator/kusto-clusters",
                 "GET /simulator/stats",

@@ -6,6 +6,7 @@
 //! | `state`, `arm` | the state machine: a request and the time in, a reply out |
 //! | `catalog`, `schema` | what is served and what bodies must look like, read from kind descriptors |
 //! | `behaviour` | particulars of resource providers, one file each |
+//! | [`autonomy`] | what Azure does by itself: values that move, tags of policies, answers in another form |
 //! | `store`, `id`, `operation` | resources, their ids, long-running operations |
 //! | `graph` | Azure Resource Graph: what there is and what changed, somewhat late |
 //! | [`fault`], [`log`], `throttle` | faults on purpose, the log of requests, request limits |
@@ -15,6 +16,7 @@
 //! What does not live here: anything about Kubernetes, and any knowledge of the operator.
 
 mod arm;
+pub mod autonomy;
 mod behaviour;
 mod catalog;
 mod control;
@@ -46,6 +48,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use autonomy::{Act, Autonomy, Changed, Wanted};
 pub use behaviour::ConnectionDecision;
 pub use control::ClusterState;
 pub use duration::parse as parse_duration;
@@ -384,6 +387,16 @@ impl Simulator {
         state.remove(&id, now);
         state.note_changes(now);
         Ok(())
+    }
+
+    /// Lets Azure do something by itself; returns what changed.
+    pub fn act(&self, wanted: &Wanted) -> Result<Vec<Changed>, ArmError> {
+        let now = (self.clock)();
+        let mut state = self.state();
+        state.settle(now);
+        let changes = state.move_by_itself(wanted)?;
+        state.note_changes(now);
+        Ok(changes)
     }
 
     /// Approves or rejects private endpoint connections.

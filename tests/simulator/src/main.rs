@@ -45,10 +45,13 @@ struct Arguments {
     /// Rewrite locations, ids and lists as real services do.
     #[arg(long)]
     normalise: bool,
+    /// Let something happen in Azure by itself each time: 30s, 5m.
+    #[arg(long, value_parser = armature_simulator::parse_duration)]
+    autonomy: Option<Duration>,
     /// Share of ARM requests that fail at random, from 0 to 1.
     #[arg(long)]
     chaos: Option<f64>,
-    /// Seed of the random faults.
+    /// Seed of the random faults, and of what happens by itself.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -71,6 +74,10 @@ impl Arguments {
         operations.retry_after = self.retry_after.or(operations.retry_after);
         if self.normalise {
             settings.normalise = Normalise::ALL;
+        }
+        if self.autonomy.is_some() {
+            settings.autonomy.every = self.autonomy;
+            settings.autonomy.seed = self.seed;
         }
         if let Some(rate) = self.chaos {
             settings.chaos = Some(Chaos {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::autonomy::Autonomy;
 use crate::fault::{Chaos, FaultRule};
 use crate::graph::GraphSettings;
 use crate::operation::OperationRule;
@@ -34,6 +35,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Azure Resource Graph.
     pub graph: GraphSettings,
+    /// What Azure does by itself.
+    pub autonomy: Autonomy,
     /// Faults from a seed.
     pub chaos: Option<Chaos>,
     /// Faults by rule.
@@ -135,6 +138,7 @@ impl Default for Settings {
             keeps: Vec::new(),
             limits: Limits::default(),
             graph: GraphSettings::default(),
+            autonomy: Autonomy::default(),
             chaos: None,
             faults: Vec::new(),
             log_limit: 100_000,

@@ -6,6 +6,7 @@ use armature_runtime::kind::KindInfo;
 use http::Method;
 use jiff::Timestamp;
 
+use crate::autonomy::Clockwork;
 use crate::behaviour::Behaviours;
 use crate::catalog::Catalog;
 use crate::error::ArmError;
@@ -44,6 +45,8 @@ pub struct State {
     pub graph: graph::Record,
     /// Queries that it takes.
     pub graph_quota: graph::Quota,
+    /// How far the profile of acts is.
+    pub clockwork: Clockwork,
     throttle: Throttle,
     counter: u64,
 }
@@ -80,6 +83,7 @@ impl State {
             tokens: Tokens::new(key),
             graph: graph::Record::default(),
             graph_quota: graph::Quota::default(),
+            clockwork: Clockwork::default(),
             throttle: Throttle::new(settings.limits),
             counter: 0,
             settings,
@@ -99,6 +103,7 @@ impl State {
             return answer.into();
         }
         self.settle(now);
+        self.act_by_itself(now);
         let reply = self.arm(request, now);
         self.note_changes(now);
         reply

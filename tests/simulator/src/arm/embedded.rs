@@ -99,7 +99,7 @@ impl State {
     }
 
     /// After a change of a child: brings its parent's list up to date.
-    pub(super) fn refresh_parent(&mut self, child: &ResourceId) {
+    pub(crate) fn refresh_parent(&mut self, child: &ResourceId) {
         let Some(parent) = child.parent() else { return };
         let Some(resource) = self.store.get(&parent) else {
             return;

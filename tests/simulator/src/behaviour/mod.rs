@@ -27,6 +27,7 @@ mod network_references;
 mod network_watcher;
 mod normalise;
 mod openshift;
+mod policy;
 mod private_endpoint;
 mod provisioning;
 mod redis_enterprise;
@@ -48,6 +49,7 @@ use crate::store::{Resource, Store};
 
 pub use key_vault::{DeletedVaults, deleted_vault_not_found, deleted_vaults, is_deleted_vault};
 pub use kusto::{CLUSTER as KUSTO_CLUSTER, set_cluster_state};
+pub use normalise::other_spelling;
 pub use private_endpoint::{ConnectionDecision, PRIVATE_ENDPOINT, decide as decide_connections};
 
 /// What surrounds a resource while a behaviour looks at it.
@@ -184,6 +186,7 @@ impl Behaviours {
             Box::new(openshift::Cluster),
             Box::new(key_vault::Vault),
             Box::new(subscription::Alias),
+            Box::new(policy::Policy),
         ];
         for answers in answer_table::ALL {
             all.push(Box::new(answers));

@@ -56,7 +56,7 @@ impl Normaliser {
 }
 
 /// `westus2` to `West US 2` and back.
-fn other_spelling(location: &str) -> String {
+pub fn other_spelling(location: &str) -> String {
     if location.contains(' ') {
         return location.to_ascii_lowercase().replace(' ', "");
     }

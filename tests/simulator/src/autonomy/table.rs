@@ -1,0 +1,300 @@
+//! Which value of which type moves, while what, and how. Found in Terraform's provider for Azure (facts alone) and in
+//! Azure's documents; written down once more where an operator has it too, so that the one can be tested by the other.
+
+use serde::{Deserialize, Serialize};
+
+/// Something that Azure does by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Act {
+    /// An autoscaler changes a number of units within its bounds.
+    Autoscale,
+    /// Units are added, and never taken back.
+    Inflate,
+    /// Places change their roles.
+    Failover,
+    /// A disk grows.
+    Grow,
+    /// A key, a certificate or a commit is followed by the next.
+    Rotate,
+    /// A version goes up.
+    Upgrade,
+    /// A policy adds a tag.
+    TagByPolicy,
+    /// Another object adds its item to a list or a map.
+    AddItem,
+    /// The same answer in other casing, order and format.
+    Respell,
+}
+
+impl Act {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Autoscale,
+        Self::Inflate,
+        Self::Failover,
+        Self::Grow,
+        Self::Rotate,
+        Self::Upgrade,
+        Self::TagByPolicy,
+        Self::AddItem,
+        Self::Respell,
+    ];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Autoscale => "autoscale",
+            Self::Inflate => "inflate",
+            Self::Failover => "failover",
+            Self::Grow => "grow",
+            Self::Rotate => "rotate",
+            Self::Upgrade => "upgrade",
+            Self::TagByPolicy => "tag-by-policy",
+            Self::AddItem => "add-item",
+            Self::Respell => "respell",
+        }
+    }
+}
+
+/// Something that must hold; `[]` in its path is the same item as in the row's.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    /// It is there, and neither false, zero nor empty.
+    On(&'static str),
+    /// It is one of these words.
+    Is(&'static str, &'static [&'static str]),
+    /// An autoscale setting has the resource as its target.
+    Scaled,
+}
+
+/// An end of a range.
+#[derive(Clone, Copy, Debug)]
+pub enum Bound {
+    /// The number at a path.
+    At(&'static str),
+    /// A number.
+    Fixed(i64),
+    /// That of the autoscale setting.
+    Scaled,
+}
+
+/// How a value moves.
+#[derive(Clone, Copy, Debug)]
+pub enum How {
+    /// To a number between two others.
+    Within(Bound, Bound),
+    /// To a larger number.
+    Upward(Bound),
+    /// To twice as much.
+    Larger,
+    /// To the next version.
+    Later,
+    /// To another text behind the last slash.
+    Tail,
+    /// To another text of the same stem.
+    Anew,
+    /// With the value at another path.
+    Swapped(&'static str),
+    /// The values of a member among the items of the list.
+    Turned(&'static str),
+    /// To another word.
+    Becomes(&'static [(&'static str, &'static str)]),
+    /// A list gets an item; `{n}` is a digit.
+    Item(&'static str),
+    /// A map gets the first of these entries that it does not have.
+    Entry(&'static str),
+}
+
+/// One value that moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Type.
+    pub arm_type: &'static str,
+    /// What moves it.
+    pub act: Act,
+    /// Where.
+    pub path: &'static str,
+    /// While all of these hold.
+    pub when: &'static [When],
+    /// How.
+    pub how: How,
+}
+
+impl Row {
+    /// For people.
+    pub fn in_words(&self) -> String {
+        let terms: Vec<String> = self.when.iter().map(|when| when.in_words()).collect();
+        match terms.is_empty() {
+            true => format!("{}{}", self.path, self.how.in_words()),
+            false => format!(
+                "{}{} while {}",
+                self.path,
+                self.how.in_words(),
+                terms.join(" and ")
+            ),
+        }
+    }
+}
+
+impl When {
+    fn in_words(&self) -> String {
+        match self {
+            Self::On(path) => format!("{path} is on"),
+            Self::Is(path, words) => format!("{path} is {}", words.join(" or ")),
+            Self::Scaled => "an autoscale setting has it as its target".to_owned(),
+        }
+    }
+}
+
+impl Bound {
+    fn in_words(self) -> String {
+        match self {
+            Self::At(path) => path.to_owned(),
+            Self::Fixed(number) => number.to_string(),
+            Self::Scaled => "the setting's bound".to_owned(),
+        }
+    }
+}
+
+impl How {
+    fn in_words(&self) -> String {
+        match self {
+            Self::Within(least, most) => {
+                format!(" from {} to {}", least.in_words(), most.in_words())
+            }
+            Self::Upward(most) => format!(" up to {}", most.in_words()),
+            Self::Swapped(other) => format!(" with {other}"),
+            _ => String::new(),
+        }
+    }
+}
+
+const fn row(
+    arm_type: &'static str,
+    act: Act,
+    path: &'static str,
+    when: &'static [When],
+    how: How,
+) -> Row {
+    Row {
+        arm_type,
+        act,
+        path,
+        when,
+        how,
+    }
+}
+
+use Act::{AddItem, Autoscale, Failover, Grow, Inflate, Rotate, Upgrade};
+use Bound::{At, Fixed};
+use How::{Anew, Becomes, Entry, Item, Larger, Later, Swapped, Tail, Turned, Upward, Within};
+use When::{Is, On};
+
+const CHANNELS: &[&str] = &["patch", "stable", "rapid"];
+const BY_SETTING: How = Within(Bound::Scaled, Bound::Scaled);
+const TARGETED: &[When] = &[When::Scaled];
+const LOST_REGION: &[(&str, &str)] = &[
+    ("Standard_GRS", "Standard_LRS"),
+    ("Standard_RAGRS", "Standard_LRS"),
+    ("Standard_GZRS", "Standard_ZRS"),
+    ("Standard_RAGZRS", "Standard_ZRS"),
+];
+const ELASTIC: &[When] = &[On("properties.elasticScaleEnabled")];
+const ZONES: &[When] = &[Is("properties.highAvailability.mode", &["ZoneRedundant"])];
+const GROWS: &[When] = &[Is("properties.storage.autoGrow", &["Enabled"])];
+const MANAGED: &str = "Microsoft.ContainerService/managedClusters";
+const POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools";
+const MACHINES: &str = "Microsoft.Compute/virtualMachineScaleSets";
+const MACHINE: &str = "Microsoft.Compute/virtualMachines";
+const MYSQL: &str = "Microsoft.DBforMySQL/flexibleServers";
+const POSTGRES: &str = "Microsoft.DBforPostgreSQL/flexibleServers";
+
+/// The table.
+#[rustfmt::skip]
+pub const ROWS: &[Row] = &[
+    row("Microsoft.ApiManagement/service", Autoscale, "sku.capacity", TARGETED, BY_SETTING),
+    row("Microsoft.ServiceBus/namespaces", Autoscale, "sku.capacity", TARGETED, BY_SETTING),
+    row("Microsoft.SignalRService/signalR", Autoscale, "sku.capacity", TARGETED, BY_SETTING),
+    row("Microsoft.Web/serverfarms", Autoscale, "sku.capacity", TARGETED, BY_SETTING),
+    row("Microsoft.Web/serverfarms", Autoscale, "sku.capacity", ELASTIC, Within(Fixed(1), At("properties.maximumElasticWorkerCount"))),
+    row(MACHINES, Autoscale, "sku.capacity", TARGETED, BY_SETTING),
+    row(MACHINES, Autoscale, "sku.capacity", &[On("tags.cluster-autoscaler-enabled")], Within(Fixed(1), Fixed(20))),
+    row(MANAGED, Autoscale, "properties.agentPoolProfiles[].count", &[On("properties.agentPoolProfiles[].enableAutoScaling")],
+        Within(At("properties.agentPoolProfiles[].minCount"), At("properties.agentPoolProfiles[].maxCount"))),
+    row(POOL, Autoscale, "properties.count", &[On("properties.enableAutoScaling")],
+        Within(At("properties.minCount"), At("properties.maxCount"))),
+    row("Microsoft.Kusto/clusters", Autoscale, "sku.capacity", &[On("properties.optimizedAutoscale.isEnabled")],
+        Within(At("properties.optimizedAutoscale.minimum"), At("properties.optimizedAutoscale.maximum"))),
+    row("Microsoft.Synapse/workspaces/bigDataPools", Autoscale, "properties.nodeCount", &[On("properties.autoScale.enabled")],
+        Within(At("properties.autoScale.minNodeCount"), At("properties.autoScale.maxNodeCount"))),
+    row(MYSQL, Autoscale, "properties.storage.iops", &[Is("properties.storage.autoIoScaling", &["Enabled"])],
+        Within(Fixed(360), Fixed(48000))),
+    row("Microsoft.EventHub/namespaces", Inflate, "sku.capacity", &[On("properties.isAutoInflateEnabled")],
+        Upward(At("properties.maximumThroughputUnits"))),
+    row(MYSQL, Failover, "properties.availabilityZone", ZONES, Swapped("properties.highAvailability.standbyAvailabilityZone")),
+    row(POSTGRES, Failover, "properties.availabilityZone", ZONES, Swapped("properties.highAvailability.standbyAvailabilityZone")),
+    row(POSTGRES, Failover, "properties.replicationRole", &[], Becomes(&[("AsyncReplica", "None"), ("GeoAsyncReplica", "None")])),
+    row(MYSQL, Failover, "properties.replicationRole", &[], Becomes(&[("Replica", "None")])),
+    row("Microsoft.DocumentDB/databaseAccounts", Failover, "properties.locations", &[], Turned("failoverPriority")),
+    row("Microsoft.Storage/storageAccounts", Failover, "sku.name", &[], Becomes(LOST_REGION)),
+    row(MYSQL, Grow, "properties.storage.storageSizeGB", GROWS, Larger),
+    row(POSTGRES, Grow, "properties.storage.storageSizeGB", GROWS, Larger),
+    row("Microsoft.Sql/servers/databases", Grow, "properties.maxSizeBytes", &[On("properties.secondaryType")], Larger),
+    row("Microsoft.Compute/diskEncryptionSets", Rotate, "properties.activeKey.keyUrl",
+        &[On("properties.rotationToLatestKeyVersionEnabled")], Tail),
+    row("Microsoft.Cdn/profiles/secrets", Rotate, "properties.parameters.secretVersion",
+        &[On("properties.parameters.useLatestVersion")], Anew),
+    row("Microsoft.DataFactory/factories", Rotate, "properties.repoConfiguration.lastCommitId",
+        &[On("properties.repoConfiguration.type")], Anew),
+    row("Microsoft.Synapse/workspaces", Rotate, "properties.workspaceRepositoryConfiguration.lastCommitId",
+        &[On("properties.workspaceRepositoryConfiguration.type")], Anew),
+    row(MANAGED, Rotate, "properties.agentPoolProfiles[].nodeImageVersion", &[], Anew),
+    row(POOL, Rotate, "properties.nodeImageVersion", &[], Anew),
+    row(MANAGED, Upgrade, "properties.kubernetesVersion", &[Is("properties.autoUpgradeProfile.upgradeChannel", CHANNELS)], Later),
+    row(MANAGED, Upgrade, "properties.agentPoolProfiles[].orchestratorVersion",
+        &[Is("properties.autoUpgradeProfile.upgradeChannel", CHANNELS)], Later),
+    row("Microsoft.Compute/virtualMachines/extensions", Upgrade, "properties.typeHandlerVersion",
+        &[On("properties.enableAutomaticUpgrade")], Later),
+    row("Microsoft.Compute/virtualMachineScaleSets/extensions", Upgrade, "properties.typeHandlerVersion",
+        &[On("properties.enableAutomaticUpgrade")], Later),
+    row(MACHINES, Upgrade, "properties.virtualMachineProfile.extensionProfile.extensions[].properties.typeHandlerVersion",
+        &[On("properties.virtualMachineProfile.extensionProfile.extensions[].properties.enableAutomaticUpgrade")], Later),
+    row("Microsoft.KubernetesConfiguration/extensions", Upgrade, "properties.version",
+        &[On("properties.autoUpgradeMinorVersion")], Later),
+    row("Microsoft.RedHatOpenShift/openShiftClusters", Upgrade, "properties.clusterProfile.version", &[], Later),
+    row(MANAGED, AddItem, "properties.httpProxyConfig.noProxy[]", &[], Item(r#""10.{n}.0.0/16""#)),
+    row(MANAGED, AddItem, "properties.agentPoolProfiles[]", &[On("properties.agentPoolProfiles")],
+        Item(r#"{"name": "other{n}", "count": 1, "mode": "User"}"#)),
+    row(MANAGED, AddItem, "properties.agentPoolProfiles[].nodeLabels", &[],
+        Entry(r#"{"kubernetes.azure.com/scalesetpriority": "spot"}"#)),
+    row(POOL, AddItem, "properties.nodeLabels", &[], Entry(r#"{"kubernetes.azure.com/scalesetpriority": "spot"}"#)),
+    row(POOL, AddItem, "properties.nodeTaints[]", &[], Item(r#""kubernetes.azure.com/scalesetpriority=spot:NoSchedule""#)),
+    row(MACHINE, AddItem, "properties.storageProfile.dataDisks[]", &[],
+        Item(r#"{"name": "pvc-{n}", "lun": 4{n}, "createOption": "Attach"}"#)),
+    row("Microsoft.App/managedEnvironments", AddItem, "properties.workloadProfiles[]", &[On("properties.workloadProfiles")],
+        Item(r#"{"name": "Consumption", "workloadProfileType": "Consumption"}"#)),
+    row("Microsoft.DocumentDB/databaseAccounts", AddItem, "properties.capabilities[]", &[], Item(r#"{"name": "EnableOfSupport{n}"}"#)),
+    row("Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers", AddItem, "properties.resource.indexingPolicy.excludedPaths[]",
+        &[On("properties.resource.indexingPolicy.excludedPaths")], Item(r#"{"path": "/\"_etag\"/?"}"#)),
+    row("Microsoft.Insights/workbooks", AddItem, "tags", &[], Entry(r#"{"hidden-title": "of Azure"}"#)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_in_words_and_every_item_is_json() {
+        for row in ROWS {
+            assert!(row.in_words().starts_with(row.path));
+            if let How::Item(text) | How::Entry(text) = row.how {
+                let text = text.replace("{n}", "1");
+                serde_json::from_str::<serde_json::Value>(&text).expect(row.path);
+            }
+        }
+        for act in Act::ALL {
+            assert_eq!(serde_json::to_value(act).unwrap(), act.name());
+        }
+    }
+}
