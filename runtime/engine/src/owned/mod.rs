@@ -33,7 +33,7 @@ pub use steps::{Steps, StepsError};
 use bodies::{Bodies, Verdict};
 use steps::{Place, places};
 
-use crate::compare::{Mark, Remembered, is_same_text};
+use crate::compare::{Mark, Remembered, is_nothing, is_same_text};
 
 /// What the record of the latest PUT tells of a value.
 pub type Memory<'m> = &'m dyn Fn(&Mark) -> Remembered;
@@ -180,6 +180,7 @@ impl Owned {
         }
         let mut done: Vec<&Steps> = Vec::new();
         for rule in rules {
+            owned.remember_terms(shape, rule, desired);
             if done.contains(&&rule.path) {
                 continue;
             }
@@ -198,6 +199,23 @@ impl Owned {
         }
         owned.tell_forgotten(memory);
         owned
+    }
+
+    /// Notes what the spec says of the conditions of a rule, also where nothing names the value that it is about: the value may
+    /// come in when the condition goes.
+    fn remember_terms(&mut self, shape: &'static StructShape, rule: &Rule, desired: &Value) {
+        for term in rule.terms.iter().filter(|term| term.path != rule.path) {
+            for place in places(shape, &term.path, desired, &Value::Null) {
+                let ours = place.own(desired, steps::Side::Desired);
+                if let Some(ours) = ours.filter(|ours| !is_nothing(ours)) {
+                    self.note(Mark {
+                        text: canonical_json(ours),
+                        path: place.path,
+                        is_scaled: false,
+                    });
+                }
+            }
+        }
     }
 
     /// One place with all its rules: the first that holds and has something to say decides.

@@ -360,6 +360,11 @@ fn what_is_new_in_the_spec_is_an_edit() {
     let sent = story.pass(&with, &with, Scaled::Unasked);
     assert_eq!(sent["sku"], json!({}));
     assert_eq!(story.pass(&without, &with, Scaled::Unasked), without);
+    // Nor where nothing named the value while it held.
+    let mut story = Story::of(&["sku.capacity unsent while properties.inflate"]);
+    let scaled = json!({"properties": {"inflate": true, "maximum": 10}});
+    story.pass(&scaled, &scaled, Scaled::Unasked);
+    assert_eq!(story.pass(&without, &scaled, Scaled::Unasked), without);
 }
 
 #[test]
