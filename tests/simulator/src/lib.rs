@@ -15,6 +15,7 @@
 //!
 //! What does not live here: anything about Kubernetes, and any knowledge of the operator.
 
+mod acts;
 mod arm;
 pub mod autonomy;
 mod behaviour;
@@ -48,7 +49,8 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub use autonomy::{Act, Autonomy, Changed, Wanted};
+pub use acts::{Act, Autonomy};
+pub use autonomy::{Changed, Wanted};
 pub use behaviour::ConnectionDecision;
 pub use control::ClusterState;
 pub use duration::parse as parse_duration;

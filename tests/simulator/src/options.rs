@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::autonomy::Autonomy;
+use crate::acts::Autonomy;
 use crate::fault::{Chaos, FaultRule};
 use crate::graph::GraphSettings;
 use crate::operation::OperationRule;

@@ -6,7 +6,7 @@ use armature_runtime::kind::KindInfo;
 use http::Method;
 use jiff::Timestamp;
 
-use crate::autonomy::Clockwork;
+use crate::acts::Clockwork;
 use crate::behaviour::Behaviours;
 use crate::catalog::Catalog;
 use crate::error::ArmError;

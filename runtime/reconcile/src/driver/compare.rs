@@ -11,15 +11,13 @@ use armature_shapes::names;
 use serde_json::{Map, Value};
 
 use super::items::Item;
+use super::named::some;
 use super::pass::Pass;
 use super::work::Work;
 use crate::action::warning;
 use crate::observed::{Comparison, Differences, Recorded};
 use crate::outcome::Write;
 use crate::port::{EventNote, KubernetesError};
-
-/// Differences and paths named in one message.
-const SHOWN: usize = 8;
 
 /// What a comparison has come to, with the differences in words.
 type Verdict = fn(Differences) -> Comparison;
@@ -463,13 +461,4 @@ fn shown(differences: Vec<compare::Difference>) -> Differences {
         text: some(&texts, "; "),
         paths: paths.collect::<BTreeSet<_>>().into_iter().collect(),
     }
-}
-
-/// The first of many, and how many more there are.
-pub(super) fn some(texts: &[String], separator: &str) -> String {
-    let mut shown: Vec<String> = texts.iter().take(SHOWN).cloned().collect();
-    if texts.len() > SHOWN {
-        shown.push(format!("and {} more", texts.len() - SHOWN));
-    }
-    shown.join(separator)
 }

@@ -17,8 +17,8 @@ use armature_shapes::shape::{ArmPlace, StructShape, Type};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::compare::some;
 use super::forms::Forms;
+use super::named::some;
 use super::object::{AZURE_NAME, parse};
 use super::pass::Pass;
 use crate::action::{normal, warning};

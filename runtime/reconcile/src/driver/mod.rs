@@ -22,6 +22,7 @@
 //! | `notes` | holds, lost answers and failed operations |
 //! | `items`, `departures` | items of lists that are resources of their own |
 //! | `compare` | edits, drift, and the record of the latest PUT |
+//! | `named` | many things in one message |
 //! | `work` | what a pass compares |
 //! | `contested` | drift that comes back |
 //! | `foretold` | the record of a claim that came true |
@@ -52,6 +53,7 @@ mod identity;
 mod inputs;
 mod items;
 mod later;
+mod named;
 mod notes;
 mod object;
 mod owned;

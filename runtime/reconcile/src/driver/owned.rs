@@ -5,7 +5,7 @@ use armature_engine::owned::{Memory, Moved, Owned, Right, Rule, Scaled, Steps};
 use armature_shapes::names;
 use serde_json::Value;
 
-use super::compare::some;
+use super::named::some;
 use super::pass::Pass;
 use crate::action::warning;
 use crate::port::{EventNote, KubernetesError};

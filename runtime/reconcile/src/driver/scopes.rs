@@ -8,7 +8,7 @@ use armature_shapes::id::RemoteId;
 use armature_shapes::names;
 use serde_json::Value;
 
-use super::compare::some;
+use super::named::some;
 use super::pass::Pass;
 use crate::action::warning;
 use crate::allowed_scopes::{Bound, Enforcement, Source};

@@ -1,6 +1,6 @@
 //! A cluster in memory.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use armature_engine::compare::DigestKey;
@@ -24,6 +24,10 @@ use crate::port::{
 use crate::protection::Deletion;
 use crate::signature::NoteKeys;
 
+mod state;
+
+use state::State;
+
 /// Objects, Secrets, ConfigMaps, namespaces and events. Stale writes are refused.
 pub struct MemoryCluster {
     journal: Journal,
@@ -33,43 +37,6 @@ pub struct MemoryCluster {
     kinds: Vec<&'static KindInfo>,
     breakpoint: Arc<Breakpoint>,
     state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    objects: HashMap<ObjectKey, Object>,
-    /// Objects that ever had an ARM id, by the id in lower case.
-    ids: HashMap<String, HashSet<ObjectKey>>,
-    data: BTreeMap<(DataKind, String, String), KeyedData>,
-    namespaces: BTreeMap<String, BTreeMap<String, String>>,
-    /// What the server has, where watches have not told of it yet.
-    live_namespaces: BTreeMap<String, BTreeMap<String, String>>,
-    events: Vec<(ObjectKey, EventNote)>,
-    conflicts: usize,
-    /// Writes of metadata are refused, as by a policy.
-    refuses_metadata: bool,
-    /// Bytes of the longest status that is taken.
-    longest_status: Option<usize>,
-    /// What the cache has of objects that it is behind with.
-    cached: HashMap<ObjectKey, Object>,
-    data_reads: usize,
-    version: u64,
-    created: u64,
-}
-
-impl State {
-    fn note_id(&mut self, key: &ObjectKey) {
-        let object = self.objects.get(key);
-        if let Some(id) = object.and_then(claim::resource_id) {
-            let keys = self.ids.entry(id.to_lowercase()).or_default();
-            keys.insert(key.clone());
-        }
-    }
-
-    fn next_version(&mut self) -> String {
-        self.version += 1;
-        self.version.to_string()
-    }
 }
 
 impl MemoryCluster {

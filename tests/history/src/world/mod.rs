@@ -416,10 +416,9 @@ impl World {
                 body,
                 ..
             } = request;
-            let key = &begun.key;
             let body = body.map_or_else(String::new, |body| format!(": {body}"));
-            self.transcript
-                .push(format!("    {key}: {method} {path} ({status}){body}"));
+            let line = format!("    {}: {method} {path} ({status}){body}", begun.key);
+            self.transcript.push(line);
         }
         self.check_policy(&begun.key, begun.policy, before);
         self.note_manifest(&begun, before, outcome.is_none());

@@ -21,15 +21,15 @@ mod table;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::acts::Act;
 use crate::error::ArmError;
 use crate::exchange::Answer;
 use crate::id::ResourceId;
 use crate::state::{Handled, State};
 
-pub use itself::{Autonomy, Clockwork};
 pub use moves::Changed;
 pub use places::{expand, get, resolve};
-pub use table::{Act, Bound, How, Row, When};
+pub use table::{Bound, How, Row, When};
 
 use moves::Body;
 

@@ -4,8 +4,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::places::{expand, fit, get, resolve, set};
-use super::table::{Act, Bound, How, Row, When};
+use super::table::{Bound, How, Row, When};
 use super::{Wanted, acts_of, rows};
+use crate::acts::Act;
 use crate::error::ArmError;
 
 /// One value that an act changed.

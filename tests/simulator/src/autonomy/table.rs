@@ -1,61 +1,7 @@
 //! Which value of which type moves, while what, and how. Found in Terraform's provider for Azure (facts alone) and in
 //! Azure's documents; written down once more where an operator has it too, so that the one can be tested by the other.
 
-use serde::{Deserialize, Serialize};
-
-/// Something that Azure does by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Act {
-    /// An autoscaler changes a number of units within its bounds.
-    Autoscale,
-    /// Units are added, and never taken back.
-    Inflate,
-    /// Places change their roles.
-    Failover,
-    /// A disk grows.
-    Grow,
-    /// A key, a certificate or a commit is followed by the next.
-    Rotate,
-    /// A version goes up.
-    Upgrade,
-    /// A policy adds a tag.
-    TagByPolicy,
-    /// Another object adds its item to a list or a map.
-    AddItem,
-    /// The same answer in other casing, order and format.
-    Respell,
-}
-
-impl Act {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Autoscale,
-        Self::Inflate,
-        Self::Failover,
-        Self::Grow,
-        Self::Rotate,
-        Self::Upgrade,
-        Self::TagByPolicy,
-        Self::AddItem,
-        Self::Respell,
-    ];
-
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Autoscale => "autoscale",
-            Self::Inflate => "inflate",
-            Self::Failover => "failover",
-            Self::Grow => "grow",
-            Self::Rotate => "rotate",
-            Self::Upgrade => "upgrade",
-            Self::TagByPolicy => "tag-by-policy",
-            Self::AddItem => "add-item",
-            Self::Respell => "respell",
-        }
-    }
-}
+use crate::acts::Act;
 
 /// Something that must hold; `[]` in its path is the same item as in the row's.
 #[derive(Clone, Copy, Debug)]
