@@ -1,4 +1,9 @@
 //! What Azure does by itself, by its endpoint and by the profile.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 mod common;
 

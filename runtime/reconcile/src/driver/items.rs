@@ -168,7 +168,7 @@ impl Items {
         let told = self.all().filter_map(|item| match &item.fate {
             Fate::Moved(object) => Some(normal(
                 names::event::HELD_ELSEWHERE,
-                &format!("{} stays: {object} stands for it", item.path),
+                format!("{} stays: {object} stands for it", item.path),
             )),
             Fate::Left => Some(warning(
                 names::event::HELD_ELSEWHERE,

@@ -19,7 +19,7 @@ pub fn changes(body: &Value, seed: u64) -> Vec<Changed> {
         }
     }
     // One seed in three changes all, the others one thing.
-    if seed % 3 != 0 && !found.is_empty() {
+    if !seed.is_multiple_of(3) && !found.is_empty() {
         let count = u64::try_from(found.len()).unwrap_or(1);
         let pick = usize::try_from(seed % count).unwrap_or(0);
         return vec![found.swap_remove(pick)];
