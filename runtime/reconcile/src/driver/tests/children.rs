@@ -262,3 +262,30 @@ async fn an_object_that_may_not_write_a_dropped_item_keeps_nothing() {
     wait_for_objects(&world, &store).await;
     assert_eq!(shelves(&world), ["a"]);
 }
+
+/// The PUT that carries the item runs on for longer than the item waits: it goes with the next one.
+#[tokio::test]
+async fn a_dropped_item_is_not_forgotten_by_an_operation_that_takes_longer_than_the_wait() {
+    const OPERATION: &str = "/subscriptions/s-1/providers/P/locations/l/operations/1";
+    let (world, store) = with_a_dropped_shelf().await;
+    let accepted = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
+    world
+        .azure
+        .script(Method::Put, STORE, response(202, &accepted, None));
+    assert_eq!(world.pass(&store).await, seconds(15));
+    world.clock.advance(300);
+    let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+    world.azure.script(Method::Get, OPERATION, done);
+    assert_eq!(world.pass(&store).await, seconds(1));
+    assert_eq!(shelves(&world), ["a", "b"]);
+    let events = world.cluster.take_events();
+    let kept = events.iter().any(|(reason, _)| reason == "KeptByAzure");
+    assert!(!kept, "{events:?}");
+    world.azure.take_bodies();
+    world.clock.advance(1);
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(shelves(&world), ["a"]);
+    assert_eq!(world.azure.take_bodies().len(), 1);
+    assert_eq!(world.ready(&store), "True//Succeeded");
+    assert_eq!(world.cluster.message(&store), "");
+}
