@@ -155,7 +155,8 @@ impl<'w> Ends<'w> {
             let is_excused = kept.iter().any(|pattern| matches(pattern, path))
                 || is_made && !is_named
                 || is_beyond(subject, path)
-                || is_read_only(subject, path)
+                || has_right(subject, path, &["read-only"])
+                || !is_named && has_right(subject, path, &["from ", "autoscaled"])
                 || self.is_of_others(found)
                 || is_told(world, &self.record, &self.last, found)
                 || world.keeps() && was_there(&self.record, found)
@@ -328,14 +329,15 @@ fn is_beyond(subject: &Subject, path: &[String]) -> bool {
     !knows(subject.version.spec, path) && versions.any(|version| knows(version.spec, path))
 }
 
-/// Whether a rule of the kind says that only Azure can say what is there: what a manifest says of it is never sent.
-fn is_read_only(subject: &Subject, path: &[String]) -> bool {
+/// Whether a rule of the kind gives a value to Azure in one of these ways: what only Azure says is never sent, and a number that
+/// something scales stays where no manifest names one.
+fn has_right(subject: &Subject, path: &[String], rights: &[&str]) -> bool {
     let mut rules = subject.kind.azure_owned.iter();
     rules.any(|rule| {
         let (pattern, right) = rule.split_once(' ').unwrap_or((rule, ""));
         let steps = pattern.replace("[]", &format!(".{ANY}"));
         let steps: Path = steps.split('.').map(str::to_owned).collect();
-        right.starts_with("read-only") && matches(&steps, path)
+        rights.iter().any(|it| right.starts_with(it)) && matches(&steps, path)
     })
 }
 
