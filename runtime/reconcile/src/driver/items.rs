@@ -197,9 +197,11 @@ impl Pass<'_> {
                 left_lately: one.ids.iter().any(|id| departures.has_lately(id, now)),
                 since,
             };
-            let is_sent = self.findings.payload.removes
+            let fate = fate(facts, now);
+            // Another one that still waits is in the body.
+            let is_sent = fate == Fate::Goes && self.findings.payload.removes
                 || one.noted.as_ref().is_some_and(|noted| noted.times > 0);
-            let fate = match fate(facts, now) {
+            let fate = match fate {
                 // What was compared, or is there after a PUT, had it in the body: it goes with the next one.
                 Fate::Goes if !is_sent && self.is_past_comparison() => Fate::Waits(now),
                 fate => fate,

@@ -289,3 +289,26 @@ async fn a_dropped_item_is_not_forgotten_by_an_operation_that_takes_longer_than_
     assert_eq!(world.ready(&store), "True//Succeeded");
     assert_eq!(world.cluster.message(&store), "");
 }
+
+/// Of two that are dropped one after the other, each has its own two minutes.
+#[tokio::test]
+async fn each_dropped_item_has_its_own_time() {
+    let (world, store) = World::with_store().await;
+    let spec = |names: &[&str]| {
+        let shelves: Vec<Value> = names.iter().map(|name| of_user(name)).collect();
+        json!({"capacity": 5, "shelves": shelves})
+    };
+    world.store(spec(&["a", "b", "c"]));
+    world.pass(&store).await;
+    world.store(spec(&["a", "b"]));
+    assert_eq!(world.pass(&store).await, seconds(120));
+    world.clock.advance(60);
+    world.store(spec(&["a"]));
+    assert_eq!(world.pass(&store).await, seconds(60));
+    world.clock.advance(60);
+    assert_eq!(world.pass(&store).await, seconds(60));
+    assert_eq!(shelves(&world), ["a", "b"]);
+    world.clock.advance(60);
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(shelves(&world), ["a"]);
+}
