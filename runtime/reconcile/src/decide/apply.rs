@@ -344,7 +344,7 @@ fn correct_drift(observed: &Observed, difference: &Differences) -> Action {
         false => "it was changed again each time",
     };
     let message = format!(
-        "Azure differs from the spec: {difference}. It was put right {} times in the last days, and {why}{by}. It is put right          again at {}, or with the next edit. To leave it to Azure, name the path in {}",
+        "Azure differs from the spec: {difference}. It was put right {} times in the last days, and {why}{by}. It is put right again at {}, or with the next edit. To leave it to Azure, name the path in {}",
         contest.times,
         contest.until,
         names::IGNORE_PATHS

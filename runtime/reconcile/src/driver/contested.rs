@@ -93,7 +93,8 @@ impl Pass<'_> {
             let is_remembered = now.duration_since(entry.at()) < REMEMBERED;
             is_remembered.then(|| Before {
                 times: entry.times,
-                at: entry.at(),
+                // A clock that was ahead once makes no pause longer.
+                at: entry.at().min(now),
                 is_untouched: entry.is_in_state(state.as_deref(), keyed),
             })
         };

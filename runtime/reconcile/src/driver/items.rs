@@ -190,7 +190,8 @@ impl Pass<'_> {
         let mut items = Items::default();
         let now = self.reconciler.clock.now();
         for one in dropped {
-            let since = one.noted.as_ref().map_or(now, Timed::at);
+            // A clock that was ahead once keeps nothing for longer.
+            let since = one.noted.as_ref().map_or(now, Timed::at).min(now);
             let departures = &self.reconciler.departures;
             let facts = Facts {
                 standing: self.standing(&one).await?,
@@ -292,6 +293,9 @@ impl Pass<'_> {
         one: &Dropped,
     ) -> Result<Result<Option<String>, String>, KubernetesError> {
         let kubernetes = &self.reconciler.kubernetes;
+        if one.ids.is_empty() {
+            return Ok(Err("its name makes no id".to_owned()));
+        }
         let mut objects = Vec::new();
         for id in &one.ids {
             match kubernetes.stand_for(id) {
@@ -354,31 +358,33 @@ impl Pass<'_> {
             Ok(objects) => objects,
             Err(why) => return Ok(NamedBy::Unknown(why)),
         };
-        let mut first = None;
+        let mut writing = Vec::new();
         for object in objects {
-            let counts = self.keys.count(&object);
-            if !counts || !self.writes(&object, Some(&parent)).await? {
+            let mut versions = object.kind.0.versions.iter();
+            let may_name = versions.any(|version| !self.lists_of(version).is_empty());
+            if may_name && self.writes(&object, Some(&parent)).await? {
+                writing.push((claim::rank(&object, self.keys.count(&object)), object));
+            }
+        }
+        writing.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (_, object) in writing {
+            // A watch may be behind an edit that was applied together with this deletion.
+            let object = kubernetes.read(&object.key()).await?;
+            let object = object.filter(|it| it.metadata.deletion_timestamp.is_none());
+            let Some(object) = object else {
                 continue;
-            }
-            let rank = claim::rank(&object, counts);
-            if first.as_ref().is_none_or(|(known, _)| rank < *known) {
-                first = Some((rank, object));
-            }
-        }
-        let Some((_, holder)) = first else {
-            return Ok(NamedBy::Nobody);
-        };
-        let mut versions = holder.kind.0.versions.iter();
-        if !versions.any(|version| !self.lists_of(version).is_empty()) {
-            return Ok(NamedBy::Nobody);
-        }
-        // A watch may be behind an edit that was applied together with this deletion.
-        let Some(holder) = kubernetes.read(&holder.key()).await? else {
-            return Ok(NamedBy::Nobody);
-        };
-        let is_going = holder.metadata.deletion_timestamp.is_some();
-        if let Some(list) = self.list_that_names(&holder).filter(|_| !is_going) {
-            return Ok(NamedBy::Object(holder.key().to_string(), list));
+            };
+            let key = object.key().to_string();
+            let is_here = object.metadata.namespace == self.object.metadata.namespace;
+            return Ok(match self.keys.count(&object) {
+                true => self
+                    .list_that_names(&object)
+                    .map_or(NamedBy::Nobody, |list| NamedBy::Object(key, list)),
+                false if is_here => {
+                    NamedBy::Unknown(format!("nobody vouches for what is noted in {key}"))
+                }
+                false => continue,
+            });
         }
         Ok(NamedBy::Nobody)
     }
