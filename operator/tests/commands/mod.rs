@@ -321,6 +321,29 @@ impl World {
             applied.map_err(|error| format!("{error}: {}", self.log()))
         })
         .await;
+        self.wait_discovered(kind_info(group, &text(&manifest["kind"])))
+            .await;
+    }
+
+    /// Waits until discovery names a kind at its storage version. A CRD takes objects before that, and a command that asks
+    /// which kinds there are would not see them.
+    async fn wait_discovered(&self, kind: &KindInfo) {
+        let version = format!("{}/{}", kind.group, kind.hub.storage_version);
+        until_ok(&format!("discovery of {}", kind.kind), async || {
+            let missing = |error: kube::Error| error.to_string();
+            let groups = self.client.list_api_groups().await.map_err(missing)?;
+            let mut versions = groups.groups.iter().flat_map(|group| &group.versions);
+            if !versions.any(|one| one.group_version == version) {
+                return Err(format!("{version} is not listed"));
+            }
+            let listed = self.client.list_api_group_resources(&version).await;
+            let mut listed = listed.map_err(missing)?.resources.into_iter();
+            match listed.any(|one| one.name == kind.plural) {
+                true => Ok(()),
+                false => Err(format!("{version} does not list {}", kind.plural)),
+            }
+        })
+        .await;
     }
 
     /// Waits until an object is ready.
