@@ -4,6 +4,8 @@ use anyhow::{anyhow, bail};
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use armature_runtime::shape::nearest;
 
+use crate::worlds::manifests::known_kinds::nearest_kind;
+
 /// The end of all our groups.
 const GROUP_END: &str = ".azure.com";
 
@@ -68,11 +70,11 @@ fn one(
             {
                 bail!(
                     "there is no group '{group}'{}",
-                    hint(group, kinds.iter().map(|kind| kind.category))
+                    hint(nearest(group, kinds.iter().map(|kind| kind.category)))
                 );
             }
             let names = kinds.iter().filter(in_group).map(|kind| kind.kind);
-            let hint = hint(name, names);
+            let hint = hint(nearest_kind(name, names));
             let place = group.map_or(String::new(), |group| format!(" in group '{group}'"));
             bail!("there is no kind '{name}'{place}{hint}")
         }
@@ -89,8 +91,8 @@ fn one(
     }
 }
 
-fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    match nearest(name, known) {
+fn hint(near: Option<&str>) -> String {
+    match near {
         Some(near) => format!(", did you mean '{near}'?"),
         None => "; `armature kinds` lists all".to_owned(),
     }

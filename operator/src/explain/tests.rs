@@ -36,6 +36,10 @@ fn a_kind_has_many_names_and_one_of_several_groups_must_be_named() {
     );
     for (text, told) in [
         (
+            "servicebus/Queue",
+            "there is no kind 'Queue' in group 'servicebus', did you mean 'NamespacesQueue'?",
+        ),
+        (
             "storag/StorageAccount",
             "there is no group 'storag', did you mean 'storage'?",
         ),

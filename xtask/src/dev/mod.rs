@@ -35,6 +35,8 @@ use crate::world::{azure::Azure, operator::Operator};
 const REFRESH: Duration = Duration::from_secs(1);
 /// How long a person may look at a state before the story goes on.
 const PAUSE: Duration = Duration::from_secs(20);
+/// A new value of this annotation has an object looked at.
+const RECONCILE_NOW: &str = "armature.azure.com/reconcile-now";
 /// A program that is asked to stop gets this long.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -154,7 +156,7 @@ async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
     verdict.map(|()| ExitCode::SUCCESS)
 }
 
-/// Does what somebody in Azure would do.
+/// Does what somebody in Azure would do, or Azure itself.
 async fn perform(azure: &Azure, act: &Act) -> anyhow::Result<()> {
     let (path, body) = match act {
         Act::Approve { endpoint } => (
@@ -165,6 +167,9 @@ async fn perform(azure: &Azure, act: &Act) -> anyhow::Result<()> {
             "kusto-clusters",
             json!({"cluster": cluster, "provisioningState": state}),
         ),
+        Act::Autoscale { id, count, .. } => {
+            ("act", json!({"id": id, "act": "autoscale", "value": count}))
+        }
     };
     azure.control(Method::POST, path, Some(&body)).await?;
     Ok(())
@@ -195,6 +200,9 @@ impl Stage {
             for act in self.story.next(&rows, Instant::now()) {
                 self.table.note(&act.to_string());
                 perform(&self.azure, &act).await?;
+                if let Act::Autoscale { pool, .. } = &act {
+                    self.look_again(pool).await?;
+                }
             }
             self.table.draw(&rows, self.story.remark());
             let finished = self.pending.is_empty() && self.story.is_over();
@@ -213,6 +221,15 @@ impl Stage {
             }
             tokio::time::sleep(REFRESH).await;
         }
+    }
+
+    /// Has the operator look at an object now: nobody wants to wait until the change is found by itself.
+    async fn look_again(&self, name: &str) -> anyhow::Result<()> {
+        let mut named = self.applied.iter();
+        let Some(applied) = named.find(|applied| applied.sample.name == name) else {
+            return Ok(());
+        };
+        samples::annotate(&self.client, applied, RECONCILE_NOW, "after-autoscaling").await
     }
 
     /// Applies what is left and not held back. What the API server cannot take yet is tried again next time.

@@ -8,7 +8,7 @@ use kube::{
     core::TypeMeta,
     discovery,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::workspace;
 
@@ -32,7 +32,8 @@ pub struct Sample {
     pub namespace: String,
     /// Name.
     pub name: String,
-    manifest: Value,
+    /// All of it.
+    pub manifest: Value,
 }
 
 impl Sample {
@@ -155,6 +156,29 @@ pub async fn apply(client: &Client, sample: &Sample) -> anyhow::Result<Option<Ap
         ),
         // Not established yet, no webhook yet, or a hiccup.
         Err(_) => Ok(None),
+    }
+}
+
+/// Sets an annotation of what was applied; nothing where somebody has deleted it meanwhile.
+///
+/// # Errors
+/// The API server refuses.
+pub async fn annotate(
+    client: &Client,
+    applied: &Applied,
+    annotation: &str,
+    value: &str,
+) -> anyhow::Result<()> {
+    let Sample {
+        namespace, name, ..
+    } = &applied.sample;
+    let api = Api::<DynamicObject>::namespaced_with(client.clone(), namespace, &applied.resource);
+    let patch = json!({"metadata": {"annotations": {annotation: value}}});
+    let (how, patch) = (PatchParams::default(), Patch::Merge(&patch));
+    match api.patch_metadata(name, &how, &patch).await {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("cannot annotate {name}")),
     }
 }
 

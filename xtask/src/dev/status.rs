@@ -28,6 +28,10 @@ pub struct Row {
     pub reason: String,
     /// Message of the condition.
     pub message: String,
+    /// Id in Azure; empty before it is known.
+    pub id: String,
+    /// How many units Azure has, where the kind says so in `status.count`.
+    pub count: Option<i64>,
 }
 
 impl Row {
@@ -51,6 +55,12 @@ impl Row {
         }
     }
 
+    fn with_state(mut self, status: &Value) -> Self {
+        self.id = status["id"].as_str().unwrap_or_default().to_owned();
+        self.count = status["count"].as_i64();
+        self
+    }
+
     fn with_condition(mut self, condition: &Value) -> Self {
         let text = |name: &str| condition[name].as_str().unwrap_or_default().to_owned();
         self.ready = text("status");
@@ -70,6 +80,9 @@ impl fmt::Display for Row {
         write!(f, "{} {} Ready={ready}", self.kind, self.name)?;
         if !self.reason.is_empty() {
             write!(f, " {}", self.reason)?;
+        }
+        if let Some(count) = self.count {
+            write!(f, ", count {count}")?;
         }
         if !self.message.is_empty() {
             write!(f, ": {}", self.message)?;
@@ -106,6 +119,7 @@ async fn read_one(client: &Client, applied: &Applied) -> anyhow::Result<Row> {
             let ready = conditions
                 .and_then(Value::as_array)
                 .and_then(|list| list.iter().find(|condition| condition["type"] == "Ready"));
+            let row = row.with_state(&object.data["status"]);
             ready.map_or(row.clone(), |ready| row.with_condition(ready))
         }
         Ok(None) => Row {

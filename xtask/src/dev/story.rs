@@ -1,18 +1,24 @@
 //! What happens in Azure while the samples are reconciled, decided from what the table shows. Pure.
 //!
-//! Two things make the project's point. A private endpoint is created and stays not ready until the owner of the
+//! Three things make the project's point. A private endpoint is created and stays not ready until the owner of the
 //! service approves its connection. A Kusto database waits, with not one request sent, while its cluster is Updating:
-//! so the databases are applied once the cluster is there and has started an update.
+//! so the databases are applied once the cluster is there and has started an update. An autoscaler adds nodes to a pool
+//! ([`scaling`]), and they stay.
+
+mod scaling;
 
 use std::{
     fmt,
     time::{Duration, Instant},
 };
 
+use self::scaling::Scaling;
 use super::{samples::Sample, status::Row};
 
 const NETWORK: &str = "network.azure.com";
 const KUSTO: &str = "kusto.azure.com";
+const CONTAINER_SERVICE: &str = "containerservice.azure.com";
+const POOL: &str = "ManagedClustersAgentPool";
 const UPDATING: &str = "Updating";
 const SUCCEEDED: &str = "Succeeded";
 
@@ -31,6 +37,15 @@ pub enum Act {
         /// The new state.
         state: &'static str,
     },
+    /// The autoscaler of a pool changes how many nodes it has.
+    Autoscale {
+        /// Name of the pool.
+        pool: String,
+        /// Its id.
+        id: String,
+        /// How many it has then.
+        count: i64,
+    },
 }
 
 impl fmt::Display for Act {
@@ -43,16 +58,23 @@ impl fmt::Display for Act {
             Self::SetCluster { cluster, state } => {
                 write!(f, "in Azure: Kusto cluster {cluster} is {state}")
             }
+            Self::Autoscale { pool, count, .. } => {
+                write!(
+                    f,
+                    "in Azure: the autoscaler of pool {pool} sets {count} nodes"
+                )
+            }
         }
     }
 }
 
-/// The two threads of the story, each absent when no sample is for it.
+/// The threads of the story, each absent when no sample is for it.
 #[derive(Debug)]
 pub struct Story {
     pause: Duration,
     approval: Option<Approval>,
     update: Option<Update>,
+    scaling: Option<Scaling>,
 }
 
 #[derive(Debug)]
@@ -109,6 +131,10 @@ impl Story {
                 database,
                 step: UpdateStep::Creating,
             }),
+            scaling: samples
+                .iter()
+                .filter(|sample| sample.group == CONTAINER_SERVICE && sample.kind == POOL)
+                .find_map(Scaling::of),
         }
     }
 
@@ -137,10 +163,14 @@ impl Story {
             let database = row(KUSTO, "Database", &update.database);
             acts.extend(update.next(cluster, database, now, self.pause));
         }
+        if let Some(scaling) = &mut self.scaling {
+            let pool = row(CONTAINER_SERVICE, POOL, &scaling.pool);
+            acts.extend(scaling.next(pool, now, self.pause));
+        }
         acts
     }
 
-    /// Whether both threads have come to their end.
+    /// Whether all threads have come to their end.
     pub fn is_over(&self) -> bool {
         self.unseen().next().is_none()
     }
@@ -162,7 +192,10 @@ impl Story {
                     update.database, update.cluster
                 )
             });
-        approval.into_iter().chain(update)
+        let scaling = self.scaling.as_ref().filter(|scaling| !scaling.is_over());
+        let scaling =
+            scaling.map(|it| format!("the nodes that the autoscaler of pool {} added", it.pool));
+        approval.into_iter().chain(update).chain(scaling)
     }
 
     /// One sentence about what a person is looking at, if there is something special.
@@ -181,7 +214,8 @@ impl Story {
             )),
             _ => None,
         });
-        waiting.or(blocked)
+        let scaled = || self.scaling.as_ref().and_then(Scaling::remark);
+        waiting.or(blocked).or_else(scaled)
     }
 }
 
@@ -259,7 +293,7 @@ mod tests {
             name: name.into(),
             ready: ready.into(),
             reason: reason.into(),
-            message: String::new(),
+            ..Row::default()
         }
     }
 

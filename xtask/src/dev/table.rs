@@ -14,6 +14,7 @@ pub struct Table {
     terminal: Option<Term>,
     drawn: usize,
     shown: HashMap<(String, String), Row>,
+    remarked: Option<String>,
 }
 
 impl Table {
@@ -24,6 +25,7 @@ impl Table {
             terminal: terminal.is_term().then_some(terminal),
             drawn: 0,
             shown: HashMap::new(),
+            remarked: None,
         }
     }
 
@@ -38,6 +40,10 @@ impl Table {
         let Some(terminal) = self.terminal.clone() else {
             for row in self.changed(rows) {
                 println!("{row}");
+            }
+            if self.remarked != remark {
+                remark.iter().for_each(|text| println!("{text}"));
+                self.remarked = remark;
             }
             return;
         };
@@ -152,6 +158,7 @@ mod tests {
             terminal: None,
             drawn: 0,
             shown: HashMap::new(),
+            remarked: None,
         };
         let first = [row("a", "", ""), row("b", "False", "x")];
         assert_eq!(table.changed(&first), [&first[1]]);

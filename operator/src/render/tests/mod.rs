@@ -289,6 +289,7 @@ fn problems_name_file_document_object_and_path() {
     let at = "1.yaml: document 1: ResourceGroup team/rg: ";
     for (from, to, expected) in [
         ("ResourceGroup", "ResourceGrop", "1.yaml: document 1: ResourceGrop team/rg: kind: unknown kind 'ResourceGrop' in resources.azure.com, did you mean 'ResourceGroup'?".to_owned()),
+        ("ResourceGroup", "Group", "1.yaml: document 1: Group team/rg: kind: unknown kind 'Group' in resources.azure.com, did you mean 'ResourceGroup'?".to_owned()),
         ("resources.azure.com", "resource.azure.com", format!("{at}apiVersion: unknown group 'resource.azure.com', did you mean 'resources.azure.com'?")),
         ("v1api20200601", "v1api20200602", format!("{at}apiVersion: unknown version 'v1api20200602' of ResourceGroup, did you mean 'v1api20200601'?")),
         ("location: westeurope", "location: westeurope, lokation: x", format!("{at}spec.lokation: no such field, did you mean `location`?")),

@@ -55,9 +55,10 @@ impl KnownKinds {
         }
         let Some(info) = of_group.iter().find(|info| info.kind == kind) else {
             let kinds = of_group.iter().map(|info| info.kind);
-            let hint = match nearest(kind, kinds.clone()) {
+            let hint = match nearest_kind(kind, kinds.clone()) {
+                Some(near) => format!(", did you mean '{near}'?"),
                 None if self.0.iter().any(|info| info.kind == kind) => self.group_hint("", kind),
-                _ => hint(kind, kinds),
+                None => known(kinds),
             };
             return Err(("kind", format!("unknown kind '{kind}' in {group}{hint}")));
         };
@@ -87,6 +88,22 @@ impl KnownKinds {
             Some(group) => format!(", did you mean '{group}'?"),
             None => known(groups),
         }
+    }
+}
+
+/// The kind that somebody means: the one whose name ends so, as people leave the parent's out (`Queue` for `NamespacesQueue`),
+/// else the one that is spelled most like it.
+pub fn nearest_kind<'a>(
+    name: &str,
+    kinds: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let end = name.to_lowercase();
+    let mut ending = kinds
+        .clone()
+        .filter(|kind| kind.to_lowercase().ends_with(&end));
+    match (ending.next(), ending.next()) {
+        (Some(one), None) => Some(one),
+        _ => nearest(name, kinds),
     }
 }
 

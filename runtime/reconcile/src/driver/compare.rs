@@ -213,11 +213,6 @@ impl Pass<'_> {
         Ok(claimed.encode())
     }
 
-    /// The body to send: ours, with what others own in the resource, and with the children that Azure has.
-    pub(super) async fn body_to_send(&self) -> Result<Value, KubernetesError> {
-        Ok(self.work().await?.body)
-    }
-
     /// What is kept while Azure works on a PUT, so that its end can tell whether something else is desired by then, and
     /// so that a PUT that fails is not taken for one that arrived.
     pub(super) async fn sent(&self) -> Result<Record, KubernetesError> {

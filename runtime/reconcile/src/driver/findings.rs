@@ -12,6 +12,7 @@ use armature_engine::owned::Scaled;
 use armature_engine::payload::Resolved;
 use armature_shapes::id::RemoteId;
 use armature_shapes::resource::Object;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::annotations::Annotations;
@@ -125,6 +126,8 @@ pub(super) struct Checks {
 pub(super) struct Seen {
     /// What the remote last told; nothing where there is none.
     pub answer: Option<Reading>,
+    /// When it was asked for, by our clock.
+    pub since: Option<Timestamp>,
     /// What that is worth now.
     pub look: Look,
 }
@@ -173,7 +176,7 @@ pub(super) struct Writes {
     pub prerequisite: Option<Write>,
     /// The PUT.
     pub put: Option<Write>,
-    /// How often the resource changed between being read and being written.
+    /// How often the resource changed between being read and being written, or may have.
     pub overtaken: usize,
     /// Registration of the type's provider, when the PUT lacked it.
     pub registration: Option<Result<(), Failure>>,

@@ -10,8 +10,11 @@ use crate::outcome::Write;
 use crate::port::{EventNote, KubernetesError};
 use crate::remote::Begun;
 
-/// PUTs of one pass that are begun again because the resource changed after it was read.
+/// PUTs of one pass that are begun again because the resource changed after it was read, or may have.
 const ATTEMPTS: usize = 3;
+
+/// How old what Azure said may be when a PUT repeats it and the service has no ETags.
+const OLDEST: SignedDuration = SignedDuration::from_secs(5);
 
 /// How far behind a watch is thought to be at most.
 const LONGEST_BEHIND: SignedDuration = SignedDuration::from_mins(2);
@@ -19,13 +22,18 @@ const LONGEST_BEHIND: SignedDuration = SignedDuration::from_mins(2);
 impl Pass<'_> {
     /// Step 13. Where Azure changed the resource since it was read, nothing was sent: the pass looks again.
     pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
+        let work = self.work().await?;
+        let repeats = self.carries_children() || work.carries_azures();
+        if self.is_too_old(repeats) {
+            self.look_anew();
+            return Ok(());
+        }
         self.check_is_latest().await?;
         self.say_unserved(&event.message).await?;
         self.tell_outside_body().await;
-        let sent = self.send_put().await?;
+        let sent = self.send_put(work.body, repeats).await;
         self.note_sent();
         if matches!(sent, Begun::Overtaken(_)) && self.findings.writes.overtaken < ATTEMPTS {
-            self.findings.writes.overtaken += 1;
             self.look_anew();
             return Ok(());
         }
@@ -81,16 +89,29 @@ impl Pass<'_> {
         event
     }
 
-    /// The PUT, on the condition that no child was added or removed meanwhile where it repeats them.
-    async fn send_put(&self) -> Result<Begun, KubernetesError> {
-        let body = self.with_children(self.body_to_send().await?);
-        let answer = self.findings.seen.answer.as_ref();
-        let etag = answer.and_then(|answer| answer.etag.clone());
-        let etag = etag.filter(|_| self.carries_children());
-        Ok(match self.target() {
+    /// The PUT, on the condition that Azure has not changed the resource since it was read where the body repeats what Azure said.
+    async fn send_put(&self, body: Value, repeats: bool) -> Begun {
+        let body = self.with_children(body);
+        let etag = self.etag().filter(|_| repeats).cloned();
+        match self.target() {
             Ok(target) => self.ways.session.write(target, body, etag).await,
             Err(failure) => Begun::Refused(failure.into()),
-        })
+        }
+    }
+
+    fn etag(&self) -> Option<&String> {
+        self.findings.seen.answer.as_ref()?.etag.as_ref()
+    }
+
+    /// Whether a PUT would repeat what was read a while ago, with nothing that would have Azure refuse it if that has changed since.
+    /// What takes that long each time is sent in the end.
+    fn is_too_old(&self, repeats: bool) -> bool {
+        let since = self.findings.seen.since;
+        let age = since.map(|since| self.reconciler.clock.now().duration_since(since));
+        repeats
+            && self.etag().is_none()
+            && age.is_some_and(|age| age > OLDEST)
+            && self.findings.writes.overtaken < ATTEMPTS
     }
 
     /// What Azure's own records call the PUT: its news is no news.
@@ -105,6 +126,7 @@ impl Pass<'_> {
     /// Forgets what was found out from Azure's former answer.
     fn look_anew(&mut self) {
         let findings = &mut self.findings;
+        findings.writes.overtaken += 1;
         findings.seen = Seen::default();
         findings.checks.before_put = None;
         findings.payload.body = None;

@@ -72,6 +72,7 @@ impl Pass<'_> {
     }
 
     async fn read(&mut self) -> Result<(), Failure> {
+        let since = self.reconciler.clock.now();
         let read = self.ways.session.read(self.target()?).await;
         let reading = match read {
             Ok(reading) => reading,
@@ -85,6 +86,7 @@ impl Pass<'_> {
             self.forms.show(body).map_err(|error| unwritable(&error))?;
         }
         self.findings.seen.answer = reading;
+        self.findings.seen.since = Some(since);
         Ok(())
     }
 

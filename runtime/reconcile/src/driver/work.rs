@@ -2,7 +2,7 @@
 
 use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{self, DigestKey, Held, Keyed, Mark, Record, Remembered, Timed};
-use armature_engine::owned::Owned;
+use armature_engine::owned::{Owned, Right};
 use armature_shapes::names;
 use serde_json::Value;
 
@@ -46,6 +46,13 @@ impl Work {
     /// What was sent last, or may have been.
     pub fn before(&self) -> Option<&Record> {
         self.record.as_ref().or(self.claimed.as_ref())
+    }
+
+    /// Whether the body repeats what Azure has of values that are not ours: it may have changed since it was read.
+    pub fn carries_azures(&self) -> bool {
+        let unsent = [Right::Unsent.name(), Right::ReadOnly.name()];
+        let mut moved = self.owned.moved.iter();
+        self.body != self.owned.desired || moved.any(|moved| !unsent.contains(&moved.right))
     }
 
     pub fn comparison<'a>(&'a self, pass: &'a Pass<'_>) -> compare::Comparison<'a> {

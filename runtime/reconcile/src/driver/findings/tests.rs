@@ -264,7 +264,11 @@ fn what_is_there_follows_from_the_latest_look() {
             None,
         ),
     ] {
-        let seen = Seen { answer, look };
+        let seen = Seen {
+            answer,
+            look,
+            ..Seen::default()
+        };
         assert_eq!(seen.resource(), resource, "{case}");
     }
 }

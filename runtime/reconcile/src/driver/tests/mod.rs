@@ -5,6 +5,7 @@ mod annotations;
 mod azure_names;
 mod bounds;
 mod budget;
+mod carried;
 mod children;
 mod claims;
 mod contested;
