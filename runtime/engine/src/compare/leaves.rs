@@ -21,6 +21,9 @@ const USUAL_IDENTIFIERS: [&str; 3] = ["name", "id", LOCATION_NAME];
 /// What tells the places of a resource that is in several regions.
 const LOCATION_NAME: &str = "locationName";
 
+/// To which policies add.
+const TAGS: &str = "tags";
+
 type Take<'t> = &'t mut dyn FnMut(Leaf<'_>);
 
 /// Calls `take` for every value that desired names, except secrets and what ARM never returns.
@@ -189,6 +192,14 @@ impl Walk<'_> {
                     };
                     self.value(map.value, field, value, there, &path.key(key), take);
                 }
+            }
+            // No tag is named: those that a policy or somebody else adds are not looked at.
+            (Type::Map(_), Value::Object(_)) if path.to_string() == TAGS => {
+                let leaf = there.leaf(path, Rule::Plain, Cow::Borrowed(desired));
+                take(Leaf {
+                    is_idle: true,
+                    ..leaf
+                });
             }
             _ => {
                 let innermost = match ty {

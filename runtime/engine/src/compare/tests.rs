@@ -50,6 +50,15 @@ fn normalised() -> Value {
     })
 }
 
+/// A policy adds tags also where a manifest has none of its own and says so.
+#[test]
+fn empty_tags_name_none() {
+    let desired = json!({"tags": {}});
+    for observed in [json!({"tags": {"policy": "added"}}), json!({})] {
+        assert_eq!(differences(&desired, &observed), Vec::<String>::new());
+    }
+}
+
 #[test]
 fn items_that_ask_for_little_leave_room_for_those_that_ask_for_more() {
     let rules = |rules: Value| json!({"properties": {"rules": rules}});
@@ -186,8 +195,8 @@ fn an_explicitly_empty_list_differs_from_a_filled_one() {
     let desired = json!({"tags": {}, "zones": []});
     assert!(differences(&desired, &json!({})).is_empty());
     assert_eq!(
-        differences(&desired, &json!({"zones": ["1"], "tags": {"a": "b"}})).len(),
-        2
+        differences(&desired, &json!({"zones": ["1"], "tags": {"a": "b"}})),
+        ["zones: desired [], Azure has [\"1\"]"]
     );
 }
 

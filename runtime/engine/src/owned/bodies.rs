@@ -34,6 +34,8 @@ pub(super) enum Verdict {
     Nothing,
     /// What the spec says, and it is not compared: Azure does not answer it.
     Unanswered,
+    /// What the spec says, and it is not compared: Azure has another value of its own.
+    Own,
     /// It has to be asked first whether another resource scales this one.
     Unknown,
 }
@@ -69,6 +71,15 @@ impl<'v> Bodies<'v> {
         })
     }
 
+    /// Whether all conditions hold by what the spec alone says.
+    fn asks_for(self, place: &Place, terms: &[Term]) -> bool {
+        let alone = Self {
+            observed: &Value::Null,
+            ..self
+        };
+        alone.hold(place, terms)
+    }
+
     fn was_named(self, path: String) -> bool {
         let mark = Mark {
             path,
@@ -82,7 +93,11 @@ impl<'v> Bodies<'v> {
     pub fn verdict(self, rule: &Rule, place: &Place, remembered: Remembered) -> Verdict {
         let (ours, theirs) = self.at(place);
         let theirs = match (&rule.right, theirs) {
-            (Right::Unsent | Right::ReadOnly, _) => return Verdict::Nothing,
+            (Right::ReadOnly, _) => return Verdict::Nothing,
+            (Right::Unsent, _) if self.asks_for(place, &rule.terms) => return Verdict::Nothing,
+            // Only Azure's answer has what makes the value its own. A PUT that has to be sent may end that.
+            (Right::Unsent, _) if ours.is_some() && !remembered.is_edited() => return Verdict::Own,
+            (Right::Unsent, _) => return Verdict::Spec,
             (_, Some(theirs)) => theirs,
             (Right::Kept, None) if ours.is_some() && !remembered.is_edited() => {
                 return Verdict::Unanswered;
@@ -210,12 +225,16 @@ fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(as_text)
 }
 
-/// Numbers as such; versions part by part.
+/// Numbers as such; versions part by part. A text that is no version comes before all that are.
 fn order(one: &Value, other: &Value) -> Ordering {
     if let (Some(one), Some(other)) = (one.as_f64(), other.as_f64()) {
         return one.total_cmp(&other);
     }
     let (one, other) = (text(one), text(other));
+    match (is_version(&one), is_version(&other)) {
+        (true, true) => {}
+        (one, other) => return one.cmp(&other),
+    }
     let (mut ones, mut others) = (parts(&one), parts(&other));
     loop {
         match (ones.next(), others.next()) {
@@ -232,6 +251,11 @@ fn order(one: &Value, other: &Value) -> Ordering {
             }
         }
     }
+}
+
+fn is_version(text: &str) -> bool {
+    let digits = text.strip_prefix('v').unwrap_or(text);
+    digits.starts_with(|first: char| first.is_ascii_digit())
 }
 
 fn parts(version: &str) -> impl Iterator<Item = &str> {

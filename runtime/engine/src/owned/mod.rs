@@ -284,6 +284,7 @@ impl Owned {
             }
             Verdict::Bound(value) => return place.set(&mut self.desired, Some(value)),
             Verdict::Unanswered => return self.ignored.push(place.path.clone()),
+            Verdict::Own => {}
             Verdict::Azure(value) => place.set(&mut self.desired, Some(value)),
             Verdict::AzureTold(value) => {
                 is_told = true;

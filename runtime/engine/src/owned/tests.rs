@@ -3,6 +3,8 @@
 mod exchanged;
 mod forgotten;
 mod paths;
+mod unsent;
+mod versions;
 
 use std::collections::BTreeMap;
 

@@ -134,6 +134,27 @@ async fn what_only_azure_says_is_neither_sent_nor_an_edit() {
     assert_eq!(world.sent(&store).await, [Value::Null]);
 }
 
+/// Azure alone says that it chooses the number: ours is left alone, an edit is sent once, and no PUT is without it.
+#[tokio::test]
+async fn what_is_unsent_by_azures_answer_alone_is_sent_once_when_it_is_edited() {
+    let by_hand =
+        |capacity: i64| json!({"capacity": capacity, "location": "westus", "zones": ["1"]});
+    let rule = "properties.capacity unsent while properties.tier is auto";
+    let (world, store) = store(rule, by_hand(5)).await;
+    let mut azure = world.azure.get(STORE).unwrap();
+    azure["properties"] = json!({"tier": "auto", "capacity": 9});
+    world.azure.set(STORE, azure.clone());
+    assert_eq!(world.sent(&store).await, [Value::Null; 0]);
+    world.store(by_hand(6));
+    assert_eq!(world.sent(&store).await, [6]);
+    world.azure.set(STORE, azure.clone());
+    assert_eq!(world.sent(&store).await, [Value::Null; 0]);
+    let mut other = by_hand(6);
+    other["zones"] = json!(["1", "2"]);
+    world.store(other);
+    assert_eq!(world.sent(&store).await, [6], "a PUT for another reason");
+}
+
 #[tokio::test]
 async fn a_condition_that_cannot_be_read_leaves_nothing_alone_and_is_told() {
     let (world, store) = full_store().await;
