@@ -67,6 +67,7 @@ pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Prob
     problems.extend(keep_unknown::finish(&mut group, config));
     problems.extend(equal::problems(&group, config));
     problems.extend(owned::problems(&group, config));
+    owned::own_etags(&mut group);
     problems.extend(edits::problems(&group, config));
     (group, problems)
 }

@@ -1,11 +1,13 @@
-//! Rules for values that Azure moves by itself: whether their paths are there.
+//! Rules for values that Azure moves by itself: whether their paths are there, and one that every kind has.
 //!
 //! The engine reads them when it runs and knows what each means; here stand only the words, since generated crates and what
 //! writes them know no engine.
 
+use std::collections::BTreeSet;
+
 use super::arm_path;
 use crate::curation::{GroupConfig, Problem, hint};
-use crate::model::{Group, Resource, Version};
+use crate::model::{Group, Resource, TypeDef, Version};
 
 /// What may follow a path.
 const RIGHTS: [&str; 10] = [
@@ -20,6 +22,31 @@ const RIGHTS: [&str; 10] = [
     "unsent",
     "while",
 ];
+
+/// Azure's own in every resource, also where a spec does not say so.
+const ETAG: &str = "etag";
+
+/// An etag is another one after each write: where a manifest can name it, it is neither compared nor sent.
+pub(super) fn own_etags(group: &mut Group) {
+    let mut kinds = BTreeSet::new();
+    for version in group.versions.values() {
+        let resources = version.resources.iter();
+        let with_etag = resources.filter(|resource| names_etag(version, resource));
+        kinds.extend(with_etag.map(|resource| resource.kind.clone()));
+    }
+    for kind in kinds {
+        let rules = &mut group.values.entry(kind).or_default().azure_owned;
+        rules.push(format!("{ETAG} read-only"));
+    }
+}
+
+fn names_etag(version: &Version, resource: &Resource) -> bool {
+    let Some(TypeDef::Object(object)) = version.types.get(&resource.spec) else {
+        return false;
+    };
+    let mut properties = object.properties.iter();
+    properties.any(|property| matches!(property.place.path(), [name] if name == ETAG))
+}
 
 /// Checks the rules of every kind. `group` is curated.
 pub(super) fn problems(group: &Group, config: &GroupConfig) -> Vec<Problem> {

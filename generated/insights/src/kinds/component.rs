@@ -42,7 +42,7 @@ pub static COMPONENT: KindInfo = KindInfo {
         },
     ],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["etag read-only"],
     equal_values: &[],
 };
 

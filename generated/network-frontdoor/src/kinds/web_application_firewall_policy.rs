@@ -37,7 +37,7 @@ pub static WEB_APPLICATION_FIREWALL_POLICY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["etag read-only"],
     equal_values: &[],
 };
 

@@ -70,7 +70,7 @@ pub static DNS_ZONES_A_RECORD: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &["etag read-only"],
     equal_values: &[],
 };
 

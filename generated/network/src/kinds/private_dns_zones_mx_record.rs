@@ -64,7 +64,7 @@ pub static PRIVATE_DNS_ZONES_MX_RECORD: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &["etag read-only"],
     equal_values: &[],
 };
 

@@ -64,7 +64,7 @@ pub static PRIVATE_DNS_ZONES_VIRTUAL_NETWORK_LINK: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &["etag read-only"],
     equal_values: &[],
 };
 

@@ -55,7 +55,7 @@ pub static WORKSPACE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["etag read-only"],
     equal_values: &[
         "properties.features.immediatePurgeDataOn30Days unset as false",
         "properties.workspaceCapping.dailyQuotaGb unset as -1",
