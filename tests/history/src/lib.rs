@@ -1,7 +1,7 @@
 //! History does not matter: whatever happened, Azure ends up as the last manifest says.
 //!
 //! Histories are drawn at random: users create, edit, rename and delete; policies, Secrets and ConfigMaps change; others
-//! change Azure; answers are slow, wrong or lost; the operator is restarted, killed and taken over from. The real
+//! change Azure, and Azure changes values that are its own; answers are slow, wrong or lost; the operator is restarted, killed and taken over from. The real
 //! reconciler works on them, over a cluster in memory and the simulator, by a clock that nobody waits for. After each,
 //! once nothing is due but syncs, Azure must hold what the last manifest alone would have made of an empty Azure, on every
 //! path that any manifest of the history named.
@@ -11,14 +11,18 @@
 //! | [`plan`] | what a history is |
 //! | [`strategy`] | how histories are drawn |
 //! | [`edit`] | edits of a spec along its shape |
+//! | [`permit`] | edits under which Azure may own a value |
 //! | [`world`] | cluster, operator and Azure, and what each step does |
 //! | [`named`] | paths that manifests name |
 //! | [`oracle`] | what must hold |
+//! | `moves` | what must hold of values that Azure moved |
 //! | [`search`] | drawing histories until one fails, and making it small |
 
 pub mod edit;
+mod moves;
 pub mod named;
 pub mod oracle;
+pub mod permit;
 pub mod plan;
 pub mod search;
 pub mod strategy;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use armature_history::plan::History;
 use armature_history::search::{Finding, Findings, search};
-use armature_history::world::subject::all_kinds;
+use armature_history::world::subject::{all_kinds, name_of};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -36,7 +36,7 @@ struct CommandLine {
     /// Threads.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Only this kind.
+    /// Only this kind; of several of one name all, or `Workspace.synapse.azure.com`.
     #[arg(long)]
     kind: Option<String>,
     /// Run the history of this file again, and tell all of it.
@@ -142,9 +142,9 @@ fn fuzz(arguments: &CommandLine) -> anyhow::Result<ExitCode> {
         now.map_or(1, |since| since.as_secs())
     };
     let first = arguments.seed.unwrap_or_else(by_time);
-    let mut kinds: Vec<&'static str> = all_kinds().iter().map(|kind| kind.kind).collect();
+    let mut kinds = all_kinds();
     if let Some(wanted) = &arguments.kind {
-        kinds.retain(|kind| kind == wanted);
+        kinds.retain(|kind| kind.kind == wanted || name_of(kind) == *wanted);
         anyhow::ensure!(!kinds.is_empty(), "there is no kind {wanted}");
     }
     let progress = Progress::new(arguments.minutes)?;
@@ -167,7 +167,7 @@ fn fuzz(arguments: &CommandLine) -> anyhow::Result<ExitCode> {
             if let Some(finding) = found {
                 note(&arguments.folder, &progress, &mut findings, finding, seed);
             }
-            progress.add(kinds[index], findings.0.len());
+            progress.add(&name_of(kinds[index]), findings.0.len());
         }
     };
     std::thread::scope(|scope| {

@@ -138,6 +138,14 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
+/// The value at a path.
+pub fn value_at<'a>(value: Option<&'a Value>, path: &[String]) -> Option<&'a Value> {
+    path.iter().try_fold(value?, |value, name| match value {
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        value => value.get(name),
+    })
+}
+
 /// Whether one path is at, below or above the other.
 pub fn related(left: &[String], right: &[String]) -> bool {
     left.iter().zip(right).all(|(left, right)| left == right)

@@ -7,7 +7,8 @@ use armature_runtime::shape::{ArmPlace, Flags, Semantic, StructShape, Type};
 use jiff::SignedDuration;
 use serde_json::Value;
 
-use crate::named::{Mismatch, Named, Path, related, shown};
+use crate::moves;
+use crate::named::{Mismatch, Named, Path, related, shown, value_at as at};
 use crate::world::subject::Subject;
 use crate::world::{Record, World};
 
@@ -57,6 +58,8 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
     let (policy, observed) = world.policy(&key);
     if policy != Policy::Skip && !observed && !lacks_owner(world, subject) {
         let record = world.ledger.of(&subject.id).clone();
+        let is_sent = |path: &[String]| !has_right(subject, path, &["read-only", "unsent"]);
+        faults.extend(moves::lost(world, subject, &record, &is_sent));
         let ends = Ends::of(world, fresh, subject, record);
         ends.readiness(&state, faults);
         // What the operator refuses to send leaves Azure as it is.
@@ -79,7 +82,9 @@ struct Ends<'w> {
     fresh: &'w World,
     subject: &'w Subject,
     record: Record,
-    /// The last body that was sent.
+    /// The last body that the manifest asks for.
+    body: Option<Value>,
+    /// The paths that it names.
     last: Named,
     /// Requests that may have written it.
     puts: Vec<u64>,
@@ -108,11 +113,17 @@ impl<'w> Ends<'w> {
                 differing.push(found);
             }
         }
+        let body = last_body(world, subject);
+        let mut last = Named::default();
+        if let Some(body) = &body {
+            last.add(body);
+        }
         Self {
             world,
             fresh,
             subject,
-            last: last_body(world, subject),
+            body,
+            last,
             puts: puts_of(world, &subject.id),
             record,
             want,
@@ -156,8 +167,11 @@ impl<'w> Ends<'w> {
                 || is_made && !is_named
                 || is_beyond(subject, path)
                 || has_right(subject, path, &["read-only"])
+                || self.is_unsent(path)
+                || !is_named && self.is_of_nameless(path)
                 || !is_named && has_right(subject, path, &["from ", "autoscaled"])
                 || self.is_of_others(found)
+                || self.is_moved(found)
                 || is_told(world, &self.record, &self.last, found)
                 || world.keeps() && was_there(&self.record, found)
                 || is_misled && !is_named && at(self.record.others.as_ref(), path).is_some()
@@ -172,6 +186,32 @@ impl<'w> Ends<'w> {
                 ));
             }
         }
+    }
+
+    /// Whether it is a value that the manifest names, and that is not sent even where there was only this manifest: it says
+    /// something nearby that rules it out.
+    fn is_unsent(&self, path: &[String]) -> bool {
+        let requests = self.fresh.requests(0).into_iter().rev();
+        let mut puts = requests.filter(|request| {
+            request.method == "PUT" && request.path.eq_ignore_ascii_case(&self.subject.id)
+        });
+        let sent = puts.next().and_then(|put| put.body);
+        has_right(self.subject, path, &["unsent"])
+            && self.last.has(path)
+            && sent.is_some_and(|body| at(Some(&body), path).is_none())
+    }
+
+    /// Whether a value stays that the manifest never named, of an item without a name: it is found again by its place alone.
+    fn is_of_nameless(&self, path: &[String]) -> bool {
+        let mut above = (1..path.len()).filter_map(|end| at(self.want.as_ref(), &path[..end]));
+        has_right(self.subject, path, &["while unset"]) && above.any(|it| has_nameless(Some(it)))
+    }
+
+    /// Whether it is a value that is Azure's, and Azure moved it.
+    fn is_moved(&self, found: &Mismatch) -> bool {
+        let have = self.world.simulator.resource(&self.subject.id);
+        let ends = (have.as_ref(), self.want.as_ref());
+        moves::is_moved(self.subject, &self.record, self.body.as_ref(), ends, found)
     }
 
     fn is_of_others(&self, found: &Mismatch) -> bool {
@@ -195,29 +235,16 @@ fn lacks_owner(world: &World, subject: &Subject) -> bool {
     is_left || lacks_owner(world, owner)
 }
 
-fn at<'a>(value: Option<&'a Value>, path: &[String]) -> Option<&'a Value> {
-    path.iter().try_fold(value?, |value, name| match value {
-        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
-        value => value.get(name),
-    })
-}
-
 fn text(value: Option<&Value>) -> String {
     value.map_or_else(|| "absent".to_owned(), Value::to_string)
 }
 
-fn last_body(world: &World, subject: &Subject) -> Named {
-    let mut named = Named::default();
+fn last_body(world: &World, subject: &Subject) -> Option<Value> {
     let owner = subject
         .owner
         .map(|index| world.subjects[index].name.clone());
-    if let Some(spec) = &subject.spec {
-        let served = subject.served(spec, owner.as_deref());
-        if let Ok(body) = subject.body(&served, &world.cluster) {
-            named.add(&body);
-        }
-    }
-    named
+    let served = subject.served(subject.spec.as_ref()?, owner.as_deref());
+    subject.body(&served, &world.cluster).ok()
 }
 
 /// Numbers of the PUTs of an id that Azure took.

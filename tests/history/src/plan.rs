@@ -34,6 +34,9 @@ pub struct Manner {
     pub seconds: u8,
     /// Whether PUTs are long-running where the spec does not say so.
     pub asynchronous: bool,
+    /// A policy adds a tag to whatever is PUT and has tags.
+    #[serde(default)]
+    pub policy: bool,
 }
 
 /// A spec that is drawn: the same seed and size give the same.
@@ -182,6 +185,13 @@ pub enum Step {
     FromAso(Draw, Option<Draw>),
     /// Somebody changes the resource in Azure.
     Drift(Who, Change, u16),
+    /// Azure does something by itself, one of what it does to the type; the number says what and how. Every other number has
+    /// it watched: nothing may be written for it.
+    Act(Who, u32),
+    /// An edit after which Azure may own a value, or no longer may.
+    Permit(Who, bool, Draw),
+    /// Somebody changes one thing again and again, whatever the operator does.
+    Fight(Who, u16),
     /// Somebody removes the resource from Azure.
     Vanish(Who),
     /// The next requests of a method meet trouble.

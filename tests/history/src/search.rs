@@ -3,9 +3,11 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use armature_runtime::kind::KindInfo;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use crate::plan::History;
+use crate::world::subject::name_of;
 use crate::{run, strategy};
 
 /// A history that fails, as small as it could be made.
@@ -40,7 +42,7 @@ impl std::fmt::Display for Finding {
 ///
 /// # Errors
 /// The first history that fails.
-pub fn search(kind: &'static str, seed: u64, cases: u32) -> Result<(), Box<Finding>> {
+pub fn search(kind: &'static KindInfo, seed: u64, cases: u32) -> Result<(), Box<Finding>> {
     let config = Config {
         cases,
         failure_persistence: None,
@@ -48,7 +50,7 @@ pub fn search(kind: &'static str, seed: u64, cases: u32) -> Result<(), Box<Findi
         max_shrink_time: 20_000,
         ..Config::default()
     };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes(kind, seed));
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes(&name_of(kind), seed));
     let mut runner = TestRunner::new_with_rng(config, rng);
     // While a failure is made smaller, it stays the same one.
     let sort: RefCell<Option<String>> = RefCell::default();
@@ -78,7 +80,7 @@ pub fn search(kind: &'static str, seed: u64, cases: u32) -> Result<(), Box<Findi
         }
         Err(TestError::Abort(reason)) => Err(Box::new(Finding {
             history: History {
-                kind: kind.to_owned(),
+                kind: name_of(kind),
                 azure: crate::plan::Manner::default(),
                 steps: Vec::new(),
             },

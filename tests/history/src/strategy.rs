@@ -1,11 +1,14 @@
 //! How histories are drawn.
 
+use armature_runtime::kind::KindInfo;
+use armature_simulator::autonomy::rows;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::plan::{
     Change, Cut, DataChange, Draw, History, Manner, PolicyWord, Run, Step, Trouble, Verb, Who,
 };
+use crate::world::subject::name_of;
 
 /// Most steps of a history.
 const LONGEST: usize = 28;
@@ -14,8 +17,8 @@ const LONGEST: usize = 28;
 const LARGEST: u8 = 40;
 
 /// Histories of a kind.
-pub fn histories(kind: &'static str) -> impl Strategy<Value = History> {
-    (manner(), draw(), vec(step(), 1..LONGEST)).prop_map(move |(azure, first, rest)| {
+pub fn histories(kind: &'static KindInfo) -> impl Strategy<Value = History> {
+    (manner(), draw(), vec(step(kind), 1..LONGEST)).prop_map(move |(azure, first, rest)| {
         let mut steps = vec![Step::Apply(first)];
         // Some objects come later than others' resources.
         if let Some(Step::Precede(_) | Step::FromAso(..)) = rest.first() {
@@ -23,7 +26,7 @@ pub fn histories(kind: &'static str) -> impl Strategy<Value = History> {
         }
         steps.extend(rest);
         History {
-            kind: kind.to_owned(),
+            kind: name_of(kind),
             azure,
             steps,
         }
@@ -33,12 +36,13 @@ pub fn histories(kind: &'static str) -> impl Strategy<Value = History> {
 fn manner() -> impl Strategy<Value = Manner> {
     let rarely = |times: u32| (0..times).prop_map(move |drawn| drawn + 1 == times);
     let seconds = prop_oneof![2 => Just(0), 1 => 1u8..100];
-    (rarely(4), rarely(6), seconds, rarely(4)).prop_map(
-        |(rewrites, keeps, seconds, asynchronous)| Manner {
+    (rarely(4), rarely(6), seconds, rarely(4), rarely(8)).prop_map(
+        |(rewrites, keeps, seconds, asynchronous, policy)| Manner {
             rewrites,
             keeps,
             seconds,
             asynchronous,
+            policy,
         },
     )
 }
@@ -107,7 +111,19 @@ fn run() -> impl Strategy<Value = Run> {
     ]
 }
 
-fn step() -> impl Strategy<Value = Step> {
+/// What happens to any kind, and now and then what Azure does by itself: more often where it moves values of the kind.
+fn step(kind: &'static KindInfo) -> impl Strategy<Value = Step> {
+    let [acts, permits] = match rows(kind.remote_type()).next().is_some() {
+        true => [16, 10],
+        false => [2, 1],
+    };
+    let act = (who(), any::<u32>()).prop_map(|(who, pick)| Step::Act(who, pick));
+    let permit =
+        (who(), 0..4, draw()).prop_map(|(who, drawn, draw)| Step::Permit(who, drawn < 3, draw));
+    prop_oneof![90 => usual(), acts => act, permits => permit]
+}
+
+fn usual() -> impl Strategy<Value = Step> {
     let cut = (0u8..8, any::<bool>()).prop_map(|(at, done)| Cut { at, done });
     prop_oneof![
         24 => run().prop_map(Step::Run),
@@ -124,6 +140,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => draw().prop_map(Step::Precede),
         2 => (draw(), proptest::option::of(draw())).prop_map(|(draw, edit)| Step::FromAso(draw, edit)),
         5 => (who(), change(), any::<u16>()).prop_map(|(who, change, pick)| Step::Drift(who, change, pick)),
+        1 => (who(), any::<u16>()).prop_map(|(who, pick)| Step::Fight(who, pick)),
         1 => who().prop_map(Step::Vanish),
         7 => (who(), verb(), trouble(), 1u8..4)
             .prop_map(|(who, verb, trouble, count)| Step::Trouble(who, verb, trouble, count)),

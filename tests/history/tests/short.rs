@@ -29,7 +29,7 @@ fn whatever_happened_azure_holds_what_the_last_manifest_says() {
     let found: Mutex<Vec<Finding>> = Mutex::default();
     let work = || {
         while let Some(kind) = kinds.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(finding) = search(kind.kind, seed, cases) {
+            if let Err(finding) = search(kind, seed, cases) {
                 found.lock().expect("no panic above").push(*finding);
             }
         }

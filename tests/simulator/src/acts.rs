@@ -20,7 +20,7 @@ pub enum Act {
     Failover,
     /// A disk grows.
     Grow,
-    /// A key, a certificate or a commit is followed by the next.
+    /// A key, a certificate, a commit or an address is followed by the next.
     Rotate,
     /// A version goes up.
     Upgrade,

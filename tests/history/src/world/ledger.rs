@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use armature_simulator::{Act, Changed};
 use serde_json::Value;
 
-use crate::named::{Named, Path};
+use crate::named::{Named, Path, related, value_at};
 
 /// A change of a resource by somebody else.
 #[derive(Clone, Debug)]
@@ -15,6 +16,23 @@ pub struct Touched {
     pub at: u64,
     /// Whether the operator had not yet seen what came of its own work.
     pub is_unseen: bool,
+}
+
+/// A value that Azure moved by itself.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// What it did.
+    pub act: Act,
+    /// Where, and what it is now.
+    pub change: Changed,
+    /// What the manifest said there.
+    pub said: Option<Value>,
+    /// Places on which it depends whether the value is Azure's.
+    pub depends: Vec<Path>,
+    /// Number of the last request before.
+    pub at: u64,
+    /// Whether nobody had a reason to write it since: the object was at rest, and no edit was near.
+    pub is_firm: bool,
 }
 
 /// What is known of one id in Azure.
@@ -30,6 +48,8 @@ pub struct Record {
     pub others: Option<Value>,
     /// What somebody else changed.
     pub touched: Vec<Touched>,
+    /// What Azure moved by itself, and nobody has edited since.
+    pub moved: Vec<Moved>,
     /// Edits of the object and of what it refers to.
     pub edits: usize,
     /// Changes in Azure that nobody told the operator of.
@@ -52,6 +72,35 @@ impl Record {
         self.is_left = true;
         self.named = Named::default();
         self.heard = Named::default();
+        self.moved.iter_mut().for_each(|it| it.is_firm = false);
+    }
+
+    /// Somebody may write what is at or below a path, or above it.
+    pub fn loosen(&mut self, path: &[String]) {
+        for moved in &mut self.moved {
+            let mut places = moved.depends.iter();
+            moved.is_firm &= !places.any(|place| related(place, path));
+        }
+    }
+
+    /// The manifest becomes another one.
+    pub fn edit(&mut self, before: Option<&Value>, after: &Value) {
+        for moved in &mut self.moved {
+            let mut places = moved.depends.iter();
+            moved.is_firm &=
+                places.all(|place| value_at(before, place) == value_at(Some(after), place));
+        }
+    }
+
+    /// The operator has sent what a manifest asks for, or found it there. An edit of a value that Azure moved brings the
+    /// manifest's, but for sizes and versions, which never go down.
+    pub fn hear(&mut self, body: &Value) {
+        self.heard.add(body);
+        self.moved.retain(|moved| {
+            let said = value_at(Some(body), &moved.change.path);
+            let is_upward = matches!(moved.act, Act::Grow | Act::Upgrade);
+            is_upward || moved.change.is_item || said == moved.said.as_ref()
+        });
     }
 
     /// The object goes with its resource. What comes under this id later is another one.
@@ -62,6 +111,7 @@ impl Record {
         self.heard = Named::default();
         self.others = None;
         self.touched.clear();
+        self.moved.clear();
     }
 }
 

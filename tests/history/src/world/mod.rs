@@ -8,9 +8,11 @@
 //! | `subject` | objects and their manifests |
 //! | `schedule` | when which object is looked at |
 //! | `steps` | what each step of a plan does |
+//! | `acts` | what Azure does by itself, and fights over a value |
 //! | `harm` | what goes wrong with requests, and what others change |
 //! | `ledger` | what the oracle has to know |
 
+mod acts;
 mod azure;
 mod harm;
 mod ledger;
@@ -39,7 +41,7 @@ use armature_runtime::reconcile::time::Clock;
 use armature_runtime::reconcile::{azure_name, young::Silence};
 use armature_runtime::resource::ObjectKey;
 use armature_simulator::{
-    LoggedRequest, Normalise, OperationRule, Query, Settings, Simulator, Style,
+    Autonomy, LoggedRequest, Normalise, OperationRule, Query, Settings, Simulator, Style,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -51,7 +53,7 @@ use ledger::Ledger;
 use schedule::Schedule;
 use subject::{DATA, NAMESPACE, Subject};
 
-pub use ledger::Record;
+pub use ledger::{Moved, Record};
 
 /// Client id of the operator.
 pub const OPERATOR: &str = "operator";
@@ -149,6 +151,13 @@ fn settings(manner: Manner, kind: &KindInfo) -> Settings {
             vec![kind.remote_type().to_owned()]
         } else {
             Vec::new()
+        },
+        autonomy: Autonomy {
+            policy_tags: (manner.policy)
+                .then(|| ("policy".to_owned(), "of the policy".to_owned()))
+                .into_iter()
+                .collect(),
+            ..Autonomy::default()
         },
         ..Settings::default()
     }
@@ -449,7 +458,7 @@ impl World {
             record.named.add(body);
         }
         if is_heard {
-            record.heard.add(body);
+            record.hear(body);
         }
     }
 

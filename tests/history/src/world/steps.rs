@@ -16,6 +16,7 @@ use super::ledger::Touched;
 use super::subject::{DATA, NAMESPACE, Subject};
 use super::{FIRST_VALUE, OPERATOR_NAMESPACE, World};
 use crate::edit;
+use crate::permit::permit;
 use crate::plan::{Change, Cut, DataChange, Draw, PolicyWord, Run, Step, Trouble, Verb, Who};
 
 impl World {
@@ -38,6 +39,9 @@ impl World {
             Step::Precede(draw) => self.precede(draw),
             Step::FromAso(draw, edit) => self.take_over(draw, edit),
             Step::Drift(who, change, pick) => self.drift(who, change, pick),
+            Step::Act(who, pick) => self.act(who, pick),
+            Step::Permit(who, is_on, draw) => self.permit(who, is_on, draw),
+            Step::Fight(who, pick) => self.fight(who, pick),
             Step::Vanish(who) => self.vanish(who),
             Step::Trouble(who, verb, trouble, count) => self.trouble(who, verb, trouble, count),
             Step::Conflicts(writes) => {
@@ -56,11 +60,11 @@ impl World {
         self.hear_events();
     }
 
-    fn say(&mut self, line: impl Into<String>) {
+    pub(super) fn say(&mut self, line: impl Into<String>) {
         self.transcript.push(line.into());
     }
 
-    fn index(&self, who: Who) -> usize {
+    pub(super) fn index(&self, who: Who) -> usize {
         match who {
             Who::Target => self.target,
             Who::Owner => self.subjects[self.target].owner.unwrap_or(self.target),
@@ -86,11 +90,12 @@ impl World {
             return;
         }
         let served = subject.served(&spec, self.owner_name(&subject).as_deref());
-        let stored = match (
+        let before = self.asked_of(&subject);
+        let (body, stored) = match (
             subject.body(&served, &self.cluster),
             subject.stored(served.clone()),
         ) {
-            (Ok(_), Ok(stored)) => stored,
+            (Ok(body), Ok(stored)) => (body, stored),
             (Err(error), _) | (_, Err(error)) => {
                 self.say(format!(
                     "{key}: a spec that the API server refuses: {error}"
@@ -112,6 +117,7 @@ impl World {
         let record = self.ledger.of(&subject.id);
         record.edits += usize::from(changed);
         record.is_anew = false;
+        record.edit(before.as_ref(), &body);
         self.say(format!("apply {key} ({}): {served}", subject.version.name));
         self.subjects[index].spec = Some(spec);
         let now = self.now();
@@ -130,6 +136,23 @@ impl World {
         let Some(said) = edit::edit(subject.version.spec, &mut spec, change, draw) else {
             return;
         };
+        self.subjects[index].settle(&mut spec);
+        self.say(format!("edit: {said}"));
+        self.apply(index, spec);
+    }
+
+    fn permit(&mut self, who: Who, is_on: bool, draw: Draw) {
+        let index = self.index(who);
+        let subject = &self.subjects[index];
+        if self.cluster.object(&subject.key()).is_none() {
+            return;
+        }
+        let Some(mut spec) = subject.spec.clone() else {
+            return;
+        };
+        let arm_type = subject.kind.remote_type();
+        let said = permit(subject.version.spec, arm_type, &mut spec, is_on, draw);
+        let Some(said) = said else { return };
         self.subjects[index].settle(&mut spec);
         self.say(format!("edit: {said}"));
         self.apply(index, spec);
@@ -357,13 +380,14 @@ impl World {
         }
         self.say(format!("somebody else changes {}: {patch}", subject.id));
         let touched = Touched {
-            path,
+            path: path.clone(),
             at: self.sequence(),
             is_unseen: !self.is_at_rest(&subject.key()) || self.is_outdated(&subject.id),
         };
         let record = self.ledger.of(&subject.id);
         record.touched.push(touched);
         record.drifts += 1;
+        self.note_foreign_move(&subject, &path);
     }
 
     /// Whether an answer after the latest PUT was one from before it: what it showed seems to be the service's own way.
@@ -401,6 +425,7 @@ impl World {
         if self.simulator.remove(&id).is_ok() {
             for record in self.ledger.below(&id) {
                 record.drifts += 1;
+                record.moved.clear();
             }
         }
     }

@@ -46,9 +46,21 @@ pub fn all_kinds() -> Vec<&'static KindInfo> {
     KINDS.iter().copied().chain(toys).collect()
 }
 
-/// The kind of this name.
+/// The kind of this name, of several the first; `Workspace.synapse.azure.com` names one of them.
 pub fn kind(name: &str) -> Option<&'static KindInfo> {
-    all_kinds().into_iter().find(|kind| kind.kind == name)
+    let is_meant = |kind: &&KindInfo| {
+        let group = name.strip_prefix(kind.kind);
+        group.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('.') == Some(kind.group))
+    };
+    all_kinds().into_iter().find(is_meant)
+}
+
+/// The shortest name by which a kind is found.
+pub fn name_of(of: &'static KindInfo) -> String {
+    match kind(of.kind) {
+        Some(first) if std::ptr::eq(first, of) => of.kind.to_owned(),
+        _ => format!("{}.{}", of.kind, of.group),
+    }
 }
 
 /// The kind and those above it, the highest first.

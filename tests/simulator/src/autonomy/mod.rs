@@ -28,7 +28,7 @@ use crate::id::ResourceId;
 use crate::state::{Handled, State};
 
 pub use moves::Changed;
-pub use places::{expand, get, resolve};
+pub use places::{expand, fits, get, resolve};
 pub use table::{Bound, How, Row, When};
 
 use moves::Body;

@@ -327,7 +327,23 @@ pub fn allows(row: &Row, steps: &[&str], desired: &Value, azure: &Value) -> bool
             let [ours, theirs] = [ours, theirs].map(|it| it.and_then(Value::as_i64));
             theirs >= ours
         }
+        How::Later => {
+            let [ours, theirs] = [ours, theirs].map(|it| it.and_then(Value::as_str));
+            theirs.is_some_and(|theirs| is_at_least(theirs, ours.unwrap_or_default()))
+        }
         _ => theirs.is_some(),
+    }
+}
+
+/// Whether a version is not before another one. What is no version is not judged.
+fn is_at_least(one: &str, other: &str) -> bool {
+    let numbers = |text: &str| -> Option<Vec<u64>> {
+        text.split('.').map(|part| part.parse().ok()).collect()
+    };
+    match (numbers(one), numbers(other)) {
+        (Some(one), Some(other)) => one >= other,
+        (None, Some(_)) => false,
+        (_, None) => true,
     }
 }
 

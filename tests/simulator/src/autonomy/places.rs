@@ -58,6 +58,12 @@ pub fn fit(path: &str, steps: &[&str]) -> Option<Vec<usize>> {
     steps.next().is_none().then_some(indices)
 }
 
+/// Whether steps are a place of the path.
+pub fn fits(path: &str, steps: &[String]) -> bool {
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+    fit(path, &steps).is_some()
+}
+
 /// The value at steps; numbers are items of lists.
 pub fn get<'a>(body: &'a Value, steps: &[String]) -> Option<&'a Value> {
     steps.iter().try_fold(body, |value, step| match value {

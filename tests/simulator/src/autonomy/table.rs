@@ -68,6 +68,26 @@ pub struct Row {
 }
 
 impl Row {
+    /// The path that moves, that with which it changes places, and those of conditions and bounds.
+    pub fn paths(&self) -> impl Iterator<Item = &'static str> {
+        let of_bound = |bound: Bound| match bound {
+            Bound::At(path) => Some(path),
+            Bound::Fixed(_) | Bound::Scaled => None,
+        };
+        let of_how = match self.how {
+            How::Within(least, most) => [of_bound(least), of_bound(most)],
+            How::Upward(most) => [of_bound(most), None],
+            How::Swapped(other) => [Some(other), None],
+            _ => [None, None],
+        };
+        let of_when = self.when.iter().filter_map(|when| match when {
+            When::On(path) | When::Is(path, _) => Some(*path),
+            When::Scaled => None,
+        });
+        let own = std::iter::once(self.path);
+        own.chain(of_how.into_iter().flatten()).chain(of_when)
+    }
+
     /// For people.
     pub fn in_words(&self) -> String {
         let terms: Vec<String> = self.when.iter().map(|when| when.in_words()).collect();
@@ -154,6 +174,9 @@ const POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools";
 const MACHINES: &str = "Microsoft.Compute/virtualMachineScaleSets";
 const MACHINE: &str = "Microsoft.Compute/virtualMachines";
 const MYSQL: &str = "Microsoft.DBforMySQL/flexibleServers";
+const NETWORK: &str = "Microsoft.Network/virtualNetworks";
+const SUBNET: &str = "Microsoft.Network/virtualNetworks/subnets";
+const ALLOTTED: &[When] = &[On("properties.ipamPoolPrefixAllocations")];
 const POSTGRES: &str = "Microsoft.DBforPostgreSQL/flexibleServers";
 
 /// The table.
@@ -223,6 +246,14 @@ pub const ROWS: &[Row] = &[
     row("Microsoft.DocumentDB/databaseAccounts", AddItem, "properties.capabilities[]", &[], Item(r#"{"name": "EnableOfSupport{n}"}"#)),
     row("Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers", AddItem, "properties.resource.indexingPolicy.excludedPaths[]",
         &[On("properties.resource.indexingPolicy.excludedPaths")], Item(r#"{"path": "/\"_etag\"/?"}"#)),
+    row(NETWORK, AddItem, "properties.addressSpace.addressPrefixes[]", &[On("properties.addressSpace.ipamPoolPrefixAllocations")],
+        Item(r#""10.{n}.0.0/16""#)),
+    row(SUBNET, AddItem, "properties.addressPrefixes[]", ALLOTTED, Item(r#""10.{n}.1.0/24""#)),
+    row(SUBNET, Rotate, "properties.addressPrefix", ALLOTTED, Anew),
+    row("Microsoft.Network/loadBalancers", Rotate, "properties.frontendIPConfigurations[].properties.privateIPAddress",
+        &[Is("properties.frontendIPConfigurations[].properties.privateIPAllocationMethod", &["Dynamic"])], Anew),
+    row("Microsoft.Network/networkInterfaces", Rotate, "properties.ipConfigurations[].properties.privateIPAddress",
+        &[Is("properties.ipConfigurations[].properties.privateIPAllocationMethod", &["Dynamic"])], Anew),
     row("Microsoft.Insights/workbooks", AddItem, "tags", &[], Entry(r#"{"hidden-title": "of Azure"}"#)),
 ];
 
