@@ -94,6 +94,45 @@ impl Action {
         )
     }
 
+    /// Whether the step is a write to what the object stands for.
+    pub fn writes(&self) -> bool {
+        matches!(
+            self,
+            Self::Prepare(_) | Self::Put { .. } | Self::RegisterProvider | Self::Delete
+        )
+    }
+
+    /// What the step does, in words for people.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::TakeOwnership | Self::NoteAdoption { .. } | Self::Claim | Self::BeginHold => {
+                "write into the object"
+            }
+            Self::ReadNamespace => "read the namespace",
+            Self::LookForProtected => "look for what is protected",
+            Self::ReadOwner => "read the owner",
+            Self::SelectCredential => "sign in",
+            Self::ResolveInputs => "read what the spec refers to",
+            Self::CheckIdentity => "find out which resource it is",
+            Self::FindHolder => "find out which object writes the resource",
+            Self::CheckOwner => "check the owner in Azure",
+            Self::Get => "read from Azure",
+            Self::PreCheck => "check before the PUT",
+            Self::Prepare(_) => "prepare the PUT",
+            Self::BuildPayload => "build the body of the PUT",
+            Self::Compare => "compare with Azure",
+            Self::Put { .. } => "PUT",
+            Self::RegisterProvider => "register the provider",
+            Self::Poll => "ask how far Azure is",
+            Self::ForgetOperation | Self::Record => "note what Azure has done",
+            Self::PostCheck => "check after the PUT",
+            Self::Export => "write Secrets and ConfigMaps",
+            Self::SuccessHook => "do what follows a success",
+            Self::Delete => "DELETE",
+            Self::RemoveFinalizer | Self::Finish(_) => "let the object go",
+        }
+    }
+
     /// Whether an extension of the kind may be called, which may want to see the owner.
     pub fn may_call_extension(&self) -> bool {
         matches!(

@@ -45,6 +45,8 @@ pub mod reason {
     pub const ADOPTION_REFUSED: &str = "AdoptionRefused";
     /// The namespace's credential that the object was claimed with is gone.
     pub const CREDENTIAL_NOT_FOUND: &str = "CredentialNotFound";
+    /// The pass took longer than one may.
+    pub const TIMED_OUT: &str = "TimedOut";
     /// Anything else that went wrong here.
     pub const FAILED: &str = "Failed";
     /// No answer from Azure.

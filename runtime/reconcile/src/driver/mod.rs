@@ -5,6 +5,7 @@
 //! | `pass` | one pass: the object, and all below |
 //! | `ways` | the ways of a pass to Azure and to other remotes |
 //! | `object`, `forms` | what is read from an object by itself; its spec and status in all forms |
+//! | `limit` | how long a pass may take |
 //! | `findings` | what a pass has found out |
 //! | `deferred`, `later` | what is left to it in memory from pass to pass, and what may be |
 //! | `view` | the object as the decision sees it |
@@ -53,6 +54,7 @@ mod identity;
 mod inputs;
 mod items;
 mod later;
+mod limit;
 mod named;
 mod notes;
 mod object;
@@ -87,7 +89,9 @@ use armature_azure::budget::Budget;
 use armature_engine::expression::Cache;
 use armature_shapes::resource::ObjectKey;
 use jiff::Timestamp;
+use limit::LONGEST_PASS;
 use pass::{Pass, Unreadable};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -264,14 +268,16 @@ impl Reconciler {
         };
         pass.first_look = first_look;
         pass.bind_requests();
+        let deadline = Instant::now() + LONGEST_PASS;
         for _ in 0..STEPS {
             let action = decide(&pass.view(), &pass.observed());
             tracing::debug!(?action, "step");
-            match action {
-                Action::Finish(finish) => return pass.finish(finish).await,
-                action => pass.perform(action).await?,
+            if let Action::Finish(finish) = action {
+                return pass.finish(finish).await;
             }
-            pass.tell_outside().await;
+            if let Err(ended) = pass.perform_until(action, deadline).await? {
+                return pass.finish(ended.finish()).await;
+            }
             if let Some(wait) = pass.ways.session.put_off() {
                 let finish = put_off(&pass.view(), pass.ways.in_background, wait);
                 return pass.finish(finish).await;

@@ -50,6 +50,8 @@ struct State {
     /// What ARM has recorded the latest PUT under, where it has taken it.
     correlation: Option<String>,
     sent: Sent,
+    /// Writes that have no answer yet.
+    writing: usize,
     /// Azure is ahead of what the object says.
     is_committed: bool,
     put_off: Option<Duration>,
@@ -109,6 +111,11 @@ impl Gate {
         self.state().correlation.take()
     }
 
+    /// Whether a write has no answer yet.
+    pub fn is_writing(&self) -> bool {
+        self.state().writing > 0
+    }
+
     /// From here on every request is sent.
     pub fn commit(&self) {
         self.state().is_committed = true;
@@ -166,6 +173,22 @@ impl Gate {
     }
 }
 
+/// A write that has no answer yet.
+struct Writing<'a>(&'a Gate);
+
+impl<'a> Writing<'a> {
+    fn begin(gate: &'a Gate) -> Self {
+        gate.state().writing += 1;
+        Self(gate)
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.state().writing -= 1;
+    }
+}
+
 #[async_trait]
 impl Transport for Gate {
     async fn send(&self, request: Request) -> Result<Response, TransportError> {
@@ -205,7 +228,9 @@ impl Transport for Gate {
             }
         };
         let is_committed = self.admit(&account, sort).map_err(put_off)?;
+        let writing = method.is_write().then(|| Writing::begin(self));
         let answer = self.arm.send(request).await;
+        drop(writing);
         let refusal = answer.as_ref().ok();
         if let Some(wait) = refusal.and_then(|answer| self.learn(&account, sort, answer)) {
             return Err(put_off(wait));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use armature_azure::{
     Cloud, CredentialKey, Method, Refused, Request, Response, Transport, TransportError,
@@ -30,6 +31,8 @@ struct State {
     script: HashMap<(Method, String), VecDeque<Response>>,
     silent: HashSet<(Method, String)>,
     lost: HashSet<(Method, String)>,
+    /// How many requests come before the slow one, and how long it takes.
+    slow: HashMap<(Method, String), (usize, Duration)>,
     bodies: Vec<Value>,
     manner: Option<Manner>,
     reads: usize,
@@ -73,6 +76,12 @@ impl MemoryAzure {
     pub fn lose_answer(&self, method: Method, path: &str) {
         let at = (method, path.to_owned());
         lock(&self.state).lost.insert(at);
+    }
+
+    /// The next request of this method and path but so many is carried out, and its answer takes this long.
+    pub fn delay(&self, method: Method, path: &str, before: usize, by: Duration) {
+        let at = (method, path.to_owned());
+        lock(&self.state).slow.insert(at, (before, by));
     }
 
     /// Puts a resource there, or changes it behind the operator's back.
@@ -146,6 +155,18 @@ fn is_overtaken(request: &Request, known: &Value) -> bool {
 }
 
 impl State {
+    /// How long the answer to this request takes, where a test says so.
+    fn delay_of(&mut self, at: &(Method, String)) -> Option<Duration> {
+        let (before, _) = self.slow.get_mut(at)?;
+        match before.checked_sub(1) {
+            Some(left) => {
+                *before = left;
+                None
+            }
+            None => self.slow.remove(at).map(|(_, by)| by),
+        }
+    }
+
     fn answer(&mut self, request: &Request, path: &str) -> Response {
         let known = self.resources.get(path).cloned();
         match (request.method, known) {
@@ -196,6 +217,10 @@ impl Transport for MemoryAzure {
                 "the connection was reset".to_owned(),
                 false,
             ));
+        }
+        let delay = lock(&self.state).delay_of(&at);
+        if let Some(delay) = delay {
+            tokio::time::sleep(delay).await;
         }
         let mut state = lock(&self.state);
         if request.method == Method::Put {

@@ -21,6 +21,7 @@ mod foresight;
 mod foretold;
 mod head_only;
 mod holds;
+mod limit;
 mod operations;
 mod owned;
 mod places;
