@@ -31,6 +31,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 const READ_TIMEOUT: Duration = Duration::from_secs(90);
 /// Whoever answers byte by byte keeps a worker no longer than this.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(180);
+/// When to ask again for a credential that is being read.
+const READ_SOON: Duration = Duration::from_secs(2);
 const CORRELATION: &str = "x-ms-correlation-request-id";
 const REQUEST_ID: &str = "x-ms-request-id";
 /// Tokens of additional tenants (ARM's authentication across tenants).
@@ -365,7 +367,7 @@ fn credential_failure(method: Method, url: &str, error: &CredentialError) -> Tra
         message: error.to_string(),
         credential: !error.may_pass(),
         refused: None,
-        retry_after: None,
+        retry_after: matches!(error, CredentialError::BeingRead(_)).then_some(READ_SOON),
     }
 }
 

@@ -15,7 +15,7 @@ use super::credential::{
     has_certificate, proof_key, secret_identity,
 };
 use super::failed_credentials::FailedCredentials;
-use super::reading_turns::ReadingTurns;
+use super::readings::Readings;
 use super::{Cloud, CredentialKey, Method};
 
 /// Rules that do not change while the operator runs.
@@ -54,8 +54,8 @@ pub(super) struct Credentials {
     secrets: Arc<dyn SecretReader>,
     in_use: Mutex<HashMap<CredentialKey, Arc<Credential>>>,
     failed: FailedCredentials,
-    /// Who reads a certificate from a Secret.
-    reading: ReadingTurns,
+    /// Certificates that are being read from Secrets.
+    readings: Readings,
 }
 
 /// A credential that is ready to give tokens; the sources cache them.
@@ -156,7 +156,7 @@ impl Credentials {
             secrets,
             in_use: Mutex::default(),
             failed: FailedCredentials::default(),
-            reading: ReadingTurns::default(),
+            readings: Readings::default(),
         }
     }
 
@@ -245,6 +245,7 @@ impl Credentials {
                     Ok(None) => {
                         self.forget(key);
                         self.failed.forget(key);
+                        self.readings.forget(key);
                         return Err(CredentialError::Missing(place));
                     }
                     Err(message) => return Err(CredentialError::Unreadable { place, message }),
@@ -264,6 +265,7 @@ impl Credentials {
         if kept.version != made.version {
             *kept = made;
         }
+        self.readings.is_kept(key, &kept.version);
         Ok(Arc::clone(kept))
     }
 
@@ -274,32 +276,25 @@ impl Credentials {
         (namespace, name): (&str, &str),
         secret: SecretData,
     ) -> Result<Identity, CredentialError> {
-        let takes_time = has_certificate(&secret);
-        let turn = match takes_time {
-            true => Some(self.reading.take(namespace).await),
-            false => None,
-        };
         let version = secret.version.clone();
         if let Some(error) = self.failed.unusable(key, &version) {
             return Err(error);
         }
+        let takes_time = has_certificate(&secret);
         let (settings, namespace, name) =
             (self.settings.clone(), namespace.to_owned(), name.to_owned());
-        let read = move || {
-            let found = secret_identity(&namespace, &name, &secret, settings.rules());
-            // Not before: who asked may have given up long ago.
-            drop(turn);
-            found
-        };
+        let read = move || secret_identity(&namespace, &name, &secret, settings.rules());
         let found = match takes_time {
-            // Not on a thread that others wait for.
-            true => tokio::task::spawn_blocking(read)
-                .await
-                .unwrap_or_else(|_| Err(unreadable(place(key)))),
+            true => {
+                let place = place(key);
+                let found = self.readings.read((key, &version), &place, read).await;
+                found.ok_or(CredentialError::BeingRead(place))?
+            }
             false => read(),
         };
         if let Err(error) = &found {
             self.failed.is_unusable(key, &version, error);
+            self.readings.is_kept(key, &version);
         }
         found
     }
@@ -307,7 +302,7 @@ impl Credentials {
     /// Who reads a certificate.
     #[cfg(test)]
     pub(super) fn turns(&self) -> Arc<tokio::sync::Semaphore> {
-        self.reading.all()
+        self.readings.turns()
     }
 
     /// The version that a watch shows of the Secret.
@@ -407,6 +402,7 @@ impl SecretUser for Credentials {
         };
         self.forget(&key);
         self.failed.forget(&key);
+        self.readings.forget(&key);
     }
 }
 
@@ -416,12 +412,6 @@ fn principal(identity: &Identity) -> String {
         Proof::ManagedIdentity => format!("managed identity {}", identity.client),
         _ => format!("{}/{}", identity.tenant, identity.client),
     }
-}
-
-/// Its reading ended by a defect.
-fn unreadable(place: Place) -> CredentialError {
-    let message = "what it holds cannot be decoded".to_owned();
-    CredentialError::Unreadable { place, message }
 }
 
 /// Where the credential is, for messages.

@@ -19,6 +19,7 @@ pub mod graph;
 mod id_properties;
 pub mod operation;
 mod reading_turns;
+mod readings;
 mod transport;
 
 pub use client::{Client, ClientError, ClientSettings};

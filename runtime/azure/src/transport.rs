@@ -126,6 +126,13 @@ pub struct TransportError {
     pub retry_after: Option<Duration>,
 }
 
+impl TransportError {
+    /// Whether the credential is only not ready yet: nothing was sent, and it soon will be.
+    pub fn is_early(&self) -> bool {
+        self.credential && self.retry_after.is_some()
+    }
+}
+
 /// The port. One call is one HTTP exchange.
 #[async_trait]
 pub trait Transport: Send + Sync {

@@ -49,6 +49,9 @@ pub enum CredentialError {
         /// What the API server said.
         message: String,
     },
+    /// Its certificate is being read, which takes time.
+    #[error("the certificate in {0} is being read, or waits until others are: one after the other")]
+    BeingRead(Place),
     /// A key is missing or empty.
     #[error("key {key} is missing in {place}: {needed}")]
     Key {

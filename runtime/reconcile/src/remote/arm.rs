@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::{Begun, Gate, Operation, Progress, Reading, Refusal, Session, Target, Verb};
 use crate::backoff::RetryClass;
-use crate::condition::reason;
+use crate::condition::{Severity, reason};
 use crate::observed::{Credential, Provisioning};
 use crate::outcome::Failure;
 
@@ -304,7 +304,12 @@ fn provisioning(body: &Value) -> Provisioning {
 
 /// No answer. A credential that cannot be used is the user's to fix, anything else may pass.
 pub(crate) fn transport_failure(error: &TransportError) -> Failure {
-    let mut failure = if error.refused == Some(Refused::Scope) {
+    let mut failure = if error.is_early() {
+        Failure {
+            severity: Severity::Info,
+            ..Failure::warning(reason::RECONCILING, RetryClass::Poll, error.message.clone())
+        }
+    } else if error.refused == Some(Refused::Scope) {
         Failure::error(reason::SCOPE_NOT_ALLOWED, error.to_string())
     } else if error.credential {
         // It names the Secret and the key, and no request is to blame.
@@ -319,6 +324,25 @@ pub(crate) fn transport_failure(error: &TransportError) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backoff::Requeue;
+    use crate::condition::Verdict;
+
+    #[test]
+    fn a_credential_that_is_not_ready_yet_is_no_failure() {
+        let after = Some(Duration::from_secs(2));
+        let early = transport_failure(&TransportError {
+            method: Method::Get,
+            url: "/subscriptions".to_owned(),
+            message: "being read".to_owned(),
+            credential: true,
+            refused: None,
+            retry_after: after,
+        });
+        let told = Verdict::from(&early);
+        assert_eq!(told, Verdict::progress(reason::RECONCILING, "being read"));
+        let requeue = Requeue::BackoffAtLeast(RetryClass::Poll, Duration::from_secs(2));
+        assert_eq!(early.requeue(), requeue);
+    }
 
     #[test]
     fn a_credential_that_cannot_be_used_is_told_as_a_sentence() {
