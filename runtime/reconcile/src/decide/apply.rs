@@ -181,8 +181,10 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
         Resource::Missing => adopt::missing(view)?,
     }
     if let Resource::Found(Provisioning::Running(state)) = resource {
-        // Whoever knows the service says better what is awaited, and for how long.
-        pre_check(view, observed)?;
+        if would_send(view, observed)? {
+            // Whoever knows the service says better what is awaited, and for how long.
+            pre_check(view, observed)?;
+        }
         let message = format!("Azure is working on the resource: provisioningState is {state}");
         hold(view, Held::Put, || {
             end(message, Requeue::Backoff(RetryClass::Poll))
@@ -196,6 +198,20 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
             Break(unless_paused(view, put))
         }
         other => other,
+    }
+}
+
+/// Whether there is something for a check before the PUT to hold back, where the kind has one: what Azure does of its own accord
+/// blocks nobody.
+fn would_send(view: &ResourceView, observed: &Observed) -> Step<bool> {
+    if !view.steps.pre_check {
+        return Continue(false);
+    }
+    known(&observed.payload, Action::BuildPayload, fail)?;
+    match &observed.comparison {
+        None => Break(Action::Compare),
+        Some(Comparison::Edited(_) | Comparison::Differs(_)) => Continue(!view.observe),
+        Some(Comparison::Same | Comparison::Unrecorded | Comparison::Rebuilt(_)) => Continue(false),
     }
 }
 

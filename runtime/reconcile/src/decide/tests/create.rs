@@ -76,8 +76,13 @@ fn step_10_the_owner_is_checked_before_any_get() {
 #[test]
 fn step_10_the_resource_is_checked_before_a_put_and_only_then() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 11] = [
-        ("1.3 10", "Azure is at work: nothing would be sent either way", |_, o| (o.resource, o.pre_check) = (updating(), block()), "False/Warning/ReconciliationBlocked, slow"),
+    let rows: [Row; 16] = [
+        ("1.3 10", "Azure is at work, and something waits to be sent", |_, o| (o.resource, o.pre_check) = (updating(), block()), "False/Warning/ReconciliationBlocked, slow"),
+        ("1.3 10", "Azure is at work, compared first", |_, o| (o.resource, o.comparison) = (updating(), None), "Compare"),
+        ("1.3 10", "Azure is at work of its own accord: nobody is blocked", |v, o| (o.resource, o.comparison, o.pre_check, v.hold) = (updating(), Some(Comparison::Same), block(), held(1)), "False/Info/Reconciling, poll"),
+        ("1.3 10", "Azure is at work, and nothing is recorded before it ends", |v, o| (o.resource, o.comparison, v.hold) = (updating(), Some(Comparison::Unrecorded), held(1)), "False/Info/Reconciling, poll"),
+        ("1.3 10", "Azure is at work on what is observed", |v, o| (v.observe, o.resource, v.hold) = (true, updating(), held(1)), "False/Info/Reconciling, poll"),
+        ("1.3 10", "Azure is at work for too long: the check of the PUT", |v, o| (o.resource, o.comparison, v.hold) = (updating(), Some(Comparison::Same), held(60)), "PreCheck"),
         ("1.3 10", "something to send", |_, _| {}, "PreCheck"),
         ("1.3 10", "nothing to send", |_, o| o.comparison = Some(Comparison::Same), "True//Succeeded, sync"),
         ("1.3 10", "nothing to send is not blocked", |_, o| (o.comparison, o.pre_check) = (Some(Comparison::Same), block()), "True//Succeeded, sync"),
