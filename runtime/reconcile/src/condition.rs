@@ -152,6 +152,17 @@ pub fn is_current(status: &Value, generation: i64) -> bool {
     is_true("Ready") && !is_true("Reconciling") && !is_true("Stalled") && seen == Some(generation)
 }
 
+/// Whether the object is `Ready` in this generation, and there was nothing to tell of it.
+pub fn is_well_without_words(status: &Value, generation: i64) -> bool {
+    let conditions = status.get("conditions").and_then(Value::as_array);
+    let list = conditions.map(Vec::as_slice).unwrap_or_default();
+    let ready = find(list, "Ready").map(|at| &list[at]);
+    ready.is_some_and(|ready| {
+        let is_in_it = generation_of(ready) == generation;
+        is_in_it && text(ready, "status") == "True" && text(ready, "message").is_empty()
+    })
+}
+
 /// The generation in which the object is ready.
 pub fn was_ready_in(conditions: &Value) -> Option<i64> {
     let found = find(conditions.as_array()?, "Ready").map(|at| &conditions[at])?;

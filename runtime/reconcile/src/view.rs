@@ -133,6 +133,9 @@ pub struct ResourceView {
     pub subscription: Option<String>,
     /// Long-running operation.
     pub operation: StoredOperation,
+    /// The policy keeps this generation of the spec from being sent, and the object does not say without a word that all is well in
+    /// it: what another release left so stays.
+    pub has_unsent_edit: bool,
     /// Generation that the latest PUT was built from.
     pub put_generation: Option<i64>,
     /// A PUT of what Azure does not show may have arrived without an answer, not long ago.

@@ -468,26 +468,38 @@ fn conclude(view: &ResourceView, observed: &Observed, holder: Option<&str>) -> S
     if view.steps.success_hook {
         known(&observed.success_hook, Action::SuccessHook, fail)?;
     }
-    let finish = match &observed.leaving {
-        None => Finish::with(Verdict::succeeded(), Requeue::Sync),
-        // What builds on the resource need not wait: an object for the item most of all.
-        Some(leaving) => {
-            let verdict = Verdict {
-                message: leaving.message.clone(),
-                ..Verdict::succeeded()
-            };
-            Finish::with(verdict, Requeue::After(leaving.after))
-        }
+    let held = holder.map(|holder| {
+        format!(
+            "{holder} stands for the same resource and writes it; this object only reads it. Set {} to skip on all of them but one",
+            names::RECONCILE_POLICY
+        )
+    });
+    let verdict = Verdict {
+        message: message(view, observed, held.as_deref()),
+        ..Verdict::succeeded()
     };
-    Continue(Action::Finish(match holder {
+    // What builds on the resource need not wait for what leaves it: an object for the item most of all.
+    let leaves = observed.leaving.as_ref().map(|leaving| leaving.after);
+    let finish = Finish::with(verdict, leaves.map_or(Requeue::Sync, Requeue::After));
+    Continue(Action::Finish(match held {
         None => finish,
-        Some(holder) => finish.and_warn(
-            names::event::HELD_ELSEWHERE,
-            format!(
-                "{holder} stands for the same resource and writes it; this object only reads it. Set {} to skip on all of \
-                 them but one",
-                names::RECONCILE_POLICY
-            ),
-        ),
+        Some(held) => finish.and_warn(names::event::HELD_ELSEWHERE, held),
     }))
+}
+
+/// What `Ready` says where all is well: nothing, unless the object's words are not all in Azure.
+fn message(view: &ResourceView, observed: &Observed, held: Option<&str>) -> String {
+    let unsent = view.has_unsent_edit.then(|| {
+        format!(
+            "this generation of the spec is not sent: {} lets the object only read the resource",
+            names::RECONCILE_POLICY
+        )
+    });
+    let leaving = observed.leaving.as_ref();
+    let leaving = leaving.map(|leaving| leaving.message.clone());
+    let told: Vec<String> = [unsent, held.map(str::to_owned), leaving]
+        .into_iter()
+        .flatten()
+        .collect();
+    told.join("; ")
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::pass::Pass;
 use crate::annotations::{Directives, Mistake};
 use crate::claim;
+use crate::condition;
 use crate::decide::LOOK_AGAIN;
 use crate::policy::Policy;
 use crate::remote::{Operation, Verb};
@@ -44,6 +45,7 @@ impl Pass<'_> {
                 .id()
                 .and_then(|id| id.arm()?.subscription().map(str::to_owned)),
             operation: self.stored_operation(),
+            has_unsent_edit: !directives.policy.allows_put() && self.is_unsent(),
             put_generation: self.book.put_generation(),
             put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
             hold: self.hold(),
@@ -55,6 +57,13 @@ impl Pass<'_> {
             verbs: self.version().verbs,
             steps: self.steps(),
         }
+    }
+
+    /// Whether this generation was not sent, and the object does not pass over that already.
+    fn is_unsent(&self) -> bool {
+        let generation = self.generation;
+        self.book.put_generation() != Some(generation)
+            && !condition::is_well_without_words(self.forms.status(), generation)
     }
 
     fn asks_twice(&self) -> bool {

@@ -110,6 +110,7 @@ fn claimed() -> ResourceView {
         has_resource_id: true,
         subscription: Some("s".to_owned()),
         operation: StoredOperation::None,
+        has_unsent_edit: false,
         put_generation: Some(2),
         put_may_run: false,
         looked_at_for: Duration::ZERO,

@@ -225,6 +225,13 @@ async fn of_several_objects_for_one_id_one_writes_and_all_are_ready() {
     }
     assert_eq!(world.azure.take_bodies(), Vec::<Value>::new());
     assert_eq!(world.ready(&second), "True//Succeeded");
+    // An event is gone after an hour, and the operator that writes the other one may be, too.
+    let told = world.message(&second);
+    assert!(
+        told.starts_with("Store default/s stands for the same resource and writes it"),
+        "{told}"
+    );
+    assert_eq!(world.message(&first), "");
     let events = world.cluster.take_events();
     let (_, message) = events
         .iter()
