@@ -3,6 +3,7 @@
 use url::{Host, Url};
 
 use armature_shapes::id::segment;
+use armature_shapes::quote::shortened;
 
 /// Endpoints of one cloud (ASO behaviour §5.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +32,10 @@ pub enum CloudSettingsError {
         missing: &'static str,
     },
     /// A variable holds no URL.
-    #[error("{variable} is '{value}', which is no https URL: {reason}")]
+    #[error(
+        "{variable} is '{}', which is no https URL: {reason}",
+        shortened(value)
+    )]
     Url {
         /// The variable.
         variable: &'static str,

@@ -14,6 +14,7 @@ use std::fmt;
 
 use armature_azure::Method;
 use armature_shapes::id::segment::{self, MisleadingSegment};
+use armature_shapes::quote::shortened;
 
 pub(crate) use bound::{Bound, Source};
 pub(crate) use free::tells_of_an_operation;
@@ -63,14 +64,15 @@ pub enum ScopesError {
     Empty,
     /// One of them is no ARM id, or one of too much.
     #[error(
-        "'{scope}' is no scope: write /subscriptions/ID or /providers/NAMESPACE, and what is below it, without wildcards"
+        "'{}' is no scope: write /subscriptions/ID or /providers/NAMESPACE, and what is below it, without wildcards",
+        shortened(scope)
     )]
     NoScope {
         /// As it is written.
         scope: String,
     },
     /// One of them would be read as another.
-    #[error("'{scope}' is no scope: {misleading}")]
+    #[error("'{}' is no scope: {misleading}", shortened(scope))]
     Misleading {
         /// As it is written.
         scope: String,

@@ -5,6 +5,7 @@ use std::fmt;
 
 use armature_azure::credential::OWN_CREDENTIAL;
 use armature_shapes::names;
+use armature_shapes::quote::shortened;
 use jiff::Timestamp;
 
 use super::Annotations;
@@ -110,6 +111,7 @@ impl fmt::Display for Overruled {
             namespace,
             ..
         } = self;
+        let (text, holds) = (shortened(text), shortened(holds));
         write!(
             formatter,
             "annotation {annotation}: '{text}' does not count, '{holds}' holds: namespace {namespace} lets objects say only what is \

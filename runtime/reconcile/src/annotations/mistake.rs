@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use armature_shapes::quote::shortened;
+
 /// An annotation whose text means nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
@@ -27,6 +29,7 @@ impl fmt::Display for Mistake {
         if let Some(namespace) = &self.namespace {
             write!(formatter, " of namespace {namespace}")?;
         }
+        let text = shortened(text);
         write!(formatter, ": '{text}' is unknown, expected {expected}")
     }
 }

@@ -454,3 +454,14 @@ fn a_bound_protection_holds_against_the_deletion_of_what_is_above() {
         assert_eq!(found, expected, "{binding:?} {object:?} {namespace:?}");
     }
 }
+
+#[test]
+fn long_texts_are_quoted_by_their_beginning_and_what_is_expected_is_told() {
+    let text = "x".repeat(100_000);
+    let told = read(&one(names::ADOPT, &text), &none()).unwrap_err();
+    assert!(
+        told[0].ends_with("…' is unknown, expected always, if-equal or never"),
+        "{told:?}"
+    );
+    assert!(told[0].len() < 400, "{told:?}");
+}

@@ -4,6 +4,7 @@
 use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::KindInfo;
 use armature_shapes::names;
+use armature_shapes::quote::shortened;
 use armature_shapes::resource::Object;
 
 use super::found::{Found, found};
@@ -138,10 +139,12 @@ impl Pass<'_> {
 }
 
 fn wrong_type(kind: &KindInfo, recorded: &ResourceId) -> Failure {
+    let id = recorded.to_string();
+    let id = shortened(&id);
     Failure::error(
         reason::FAILED,
         format!(
-            "annotation {}: '{recorded}' is a {}, expected a {}; nothing is sent. Put the right id back, or remove the \
+            "annotation {}: '{id}' is a {}, expected a {}; nothing is sent. Put the right id back, or remove the \
              annotation and the finalizer {} to have the object claimed anew",
             names::RESOURCE_ID,
             recorded.arm_type(),
@@ -152,6 +155,8 @@ fn wrong_type(kind: &KindInfo, recorded: &ResourceId) -> Failure {
 }
 
 fn moved(recorded: &RemoteId, computed: &RemoteId) -> Failure {
+    let (recorded, computed) = (recorded.to_string(), computed.to_string());
+    let (recorded, computed) = (shortened(&recorded), shortened(&computed));
     Failure::error(
         reason::FAILED,
         format!(

@@ -6,6 +6,7 @@ use armature_engine::collect::{self, KeyReference, ReferenceTarget, inputs};
 use armature_engine::compare::SecretVersion;
 use armature_engine::payload;
 use armature_shapes::id::segment;
+use armature_shapes::quote::shortened;
 use armature_shapes::resource::{Kind, ObjectKey};
 use serde_json::Value;
 
@@ -190,6 +191,7 @@ impl Pass<'_> {
 /// Azure would read an id with such segments as that of another resource.
 fn check_reference(path: &str, id: &str) -> Result<(), Failure> {
     let checked = segment::check_path(id);
+    let id = shortened(id);
     checked.map_err(|error| fatal(format!("{path}: the ARM id '{id}': {error}")))
 }
 

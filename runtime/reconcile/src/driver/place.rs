@@ -3,6 +3,7 @@
 use armature_engine::collect::KeyReference;
 use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::{NameRule, OwnerRule, UuidText};
+use armature_shapes::quote::shortened;
 use armature_shapes::resource::ObjectKey;
 use serde_json::Value;
 
@@ -70,7 +71,8 @@ impl Pass<'_> {
             && !names.contains(&name.as_str())
         {
             let message = format!(
-                "spec.azureName: '{name}' must be one of {}",
+                "spec.azureName: '{}' must be one of {}",
+                shortened(&name),
                 names.join(", ")
             );
             return Ok(Err(fatal(message)));

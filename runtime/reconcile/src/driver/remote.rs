@@ -3,6 +3,7 @@
 use armature_azure::CredentialKey;
 use armature_shapes::conversion::ConversionError;
 use armature_shapes::names;
+use armature_shapes::quote::shortened;
 
 use super::findings::{Look, SignIn};
 use super::pass::Pass;
@@ -24,8 +25,9 @@ impl Pass<'_> {
         let name = match named {
             Some(name) if name.is_empty() || name.contains('/') => {
                 let message = format!(
-                    "annotation {}: '{name}' must be the name of a Secret in the object's own namespace",
-                    names::CREDENTIAL_FROM
+                    "annotation {}: '{}' must be the name of a Secret in the object's own namespace",
+                    names::CREDENTIAL_FROM,
+                    shortened(&name)
                 );
                 return Ok(SignIn::refused(Failure::error(reason::FAILED, message)));
             }

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::rules::check_length;
 use super::table::{ArmPlace, Field, Rules};
+use crate::quote::shortened;
 use crate::segment::{Sign, check_segment};
 
 /// Signs that most patterns take, put in the place of one that is refused.
@@ -36,17 +37,19 @@ pub fn check_name(rules: &Rules, name: &str) -> Vec<String> {
 /// Why a name cannot be a part of an ARM id, whatever Azure takes, and what to write instead.
 pub fn misleading_name(rules: &Rules, name: &str) -> Option<String> {
     let sign = check_segment(name).err()?.sign;
+    let quoted = shortened(name);
     Some(match (sign, rules.slash) {
         // In a name with the sign already, it may be an escape of something else.
         (Sign::Slash, Some(slash)) if name.contains('~') => {
-            format!("'{name}' {sign}; ARM writes '{slash}' for it")
+            format!("'{quoted}' {sign}; ARM writes '{slash}' for it")
         }
         (Sign::Slash, Some(slash)) => {
             let instead = name.replace('/', slash);
-            format!("'{name}' {sign}; ARM writes '{slash}' for it: '{instead}'")
+            let instead = shortened(&instead);
+            format!("'{quoted}' {sign}; ARM writes '{slash}' for it: '{instead}'")
         }
-        (Sign::Slash, None) => format!("'{name}' {sign}"),
-        _ => format!("'{name}' {sign}, and would lead to another resource"),
+        (Sign::Slash, None) => format!("'{quoted}' {sign}"),
+        _ => format!("'{quoted}' {sign}, and would lead to another resource"),
     })
 }
 
@@ -66,7 +69,7 @@ fn refused_by_pattern(pattern: Option<&str>, name: &str, is_length_told: bool) -
         None if may_be_told => length(&regex, &letters),
         sign => sign,
     };
-    let why = why.map_or_else(String::new, |why| format!(": '{name}' {why}"));
+    let why = why.map_or_else(String::new, |why| format!(": '{}' {why}", shortened(name)));
     Some(format!("must match the pattern {pattern}{why}"))
 }
 
