@@ -127,6 +127,33 @@ fn flags_hold_on_the_object_alone() {
     }
 }
 
+/// Each look sends a PUT: no more of them than Azure can live with, whoever names the period.
+#[test]
+fn what_is_sent_at_every_sync_is_not_sent_more_often_than_every_ten_minutes() {
+    let every =
+        |text: &str| SyncPeriod::Every(text.parse::<SignedDuration>().unwrap().unsigned_abs());
+    for (period, always_put, expected) in [
+        (Some("1m"), true, Some(every("10m"))),
+        (Some("1m"), false, Some(every("1m"))),
+        (Some("10m"), true, Some(every("10m"))),
+        (Some("1h"), true, Some(every("1h"))),
+        (Some("never"), true, Some(SyncPeriod::Never)),
+        // That of the operator.
+        (None, true, None),
+    ] {
+        let period = period.map_or_else(none, |text| one(names::SYNC_PERIOD, text));
+        let put = match always_put {
+            true => one(names::ALWAYS_PUT, "true"),
+            false => none(),
+        };
+        let both: Annotations = period.clone().into_iter().chain(put.clone()).collect();
+        for (object, namespace) in [(&both, &none()), (&put, &period)] {
+            let found = read(object, namespace).unwrap().sync;
+            assert_eq!(found, expected, "{object:?} {namespace:?}");
+        }
+    }
+}
+
 /// Whoever writes objects must not be able to allow themselves more.
 #[test]
 fn allowed_scopes_are_those_of_the_namespace() {
