@@ -33,6 +33,7 @@ mod scopes;
 mod secrets;
 mod sent;
 mod signatures;
+mod shared;
 mod stored_check;
 mod uuid_names;
 mod vouching;
