@@ -8,6 +8,7 @@ use super::object::parse;
 use super::pass::{Pass, Unreadable};
 use crate::action::Finish;
 use crate::backoff::Requeue;
+use crate::bookkeeping::Bookkeeping;
 use crate::claim;
 use crate::condition::{self, Verdict, reason};
 use crate::observed::Comparison;
@@ -16,6 +17,7 @@ use crate::persist::{
     Claim, Foretold, Grace, Known, Owed, Persist, Stored, Words, persist, says_alone, says_verdict,
 };
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
+use crate::signature::{Belief, SIGNATURE};
 use crate::time::whole_seconds;
 use crate::view::Manager;
 use crate::young::Youth;
@@ -255,10 +257,46 @@ impl Unreadable<'_> {
         let generation = self.object.metadata.generation.unwrap_or(0);
         let new = says_verdict(&status, &Verdict::from(&self.failure), generation, &now);
         if new != status {
+            match self.keep_claim().await {
+                // What refuses that is told by the conditions.
+                Err(error @ KubernetesError::Refused { .. }) => {
+                    tracing::warn!(%error, "what was sent with the claim is not recorded");
+                }
+                kept => kept?,
+            }
             let kubernetes = &self.reconciler.kubernetes;
             kubernetes.patch_status(&self.object, new).await?;
         }
         Ok(self.failure.requeue())
+    }
+
+    /// Writes down what only the status vouches for, which no longer will: a release that can read the object would not know what
+    /// was sent, and send it again.
+    async fn keep_claim(&mut self) -> Result<(), KubernetesError> {
+        let kubernetes = &self.reconciler.kubernetes;
+        if !claim::came_true(&self.object) {
+            return Ok(());
+        }
+        let keys = kubernetes.note_keys().await?;
+        let belief = keys.belief(&self.object);
+        let uid = self.object.metadata.uid.clone().unwrap_or_default();
+        let mut book = Bookkeeping::of(&self.object, Default::default(), belief);
+        book.record_claim(kubernetes.digest_key().await?.of(&uid));
+        let mut patch = MetadataPatch::default();
+        patch.annotations.extend(book.difference());
+        // Nothing is signed that is not believed, and no release that does not sign is contradicted.
+        let signature = keys.sign(&uid, &patch.annotations_of(&self.object));
+        if belief == Belief::Signed
+            && let Some(signature) = signature
+        {
+            patch
+                .annotations
+                .insert(SIGNATURE.to_owned(), Some(signature));
+        }
+        if !belief.is_foreign() {
+            self.object = kubernetes.patch_metadata(&self.object, patch).await?;
+        }
+        Ok(())
     }
 }
 

@@ -24,6 +24,7 @@ use crate::port::{
 use crate::protection::Deletion;
 use crate::signature::NoteKeys;
 
+mod release;
 mod state;
 
 use state::State;
