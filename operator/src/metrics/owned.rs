@@ -1,4 +1,4 @@
-//! Values that are left to Azure.
+//! Values that are left to Azure, and those that somebody changes again and again.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,9 +34,22 @@ impl Collector for State {
                 ("kind", kind.0.kind),
                 ("right", right),
             ];
-            let count = ConstGauge::new(i64::try_from(count).unwrap_or(i64::MAX));
-            count.encode(family.encode_family(&labels)?)?;
+            gauge(count).encode(family.encode_family(&labels)?)?;
+        }
+        let mut family = encoder.encode_descriptor(
+            "contested_paths",
+            "Values of objects that were put right and that differ again: each waits for its pause",
+            None,
+            MetricType::Gauge,
+        )?;
+        for (kind, count) in self.0.contested() {
+            let labels = [("group", kind.0.group), ("kind", kind.0.kind)];
+            gauge(count).encode(family.encode_family(&labels)?)?;
         }
         Ok(())
     }
+}
+
+fn gauge(count: usize) -> ConstGauge<i64> {
+    ConstGauge::new(i64::try_from(count).unwrap_or(i64::MAX))
 }

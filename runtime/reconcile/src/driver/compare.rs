@@ -35,8 +35,6 @@ impl Pass<'_> {
     /// Steps 12 and 13: is there anything to send?
     pub(super) async fn compare(&mut self) -> Result<Comparison, KubernetesError> {
         let work = self.work().await?;
-        let left_alone = &self.reconciler.left_alone;
-        left_alone.note(&self.object.key(), &work.owned.moved);
         let (verdict, differences) = self.compared(&work);
         let (record, keyed) = (work.record.as_ref(), work.keyed());
         let is_drift = matches!(verdict(Differences::default()), Comparison::Differs(_));
@@ -44,6 +42,11 @@ impl Pass<'_> {
             self.findings.payload.contest = self.contest(&differences, record, keyed);
             self.findings.payload.drift.clone_from(&differences);
         }
+        let contest = self.findings.payload.contest.as_ref();
+        let waits = contest.is_some_and(|contest| contest.wait.is_some());
+        let contested = if waits { differences.len() } else { 0 };
+        let left_alone = &self.reconciler.left_alone;
+        left_alone.note(&self.object.key(), &work.owned.moved, contested);
         let is_sent = matches!(
             verdict(Differences::default()),
             Comparison::Edited(_) | Comparison::Differs(_)

@@ -74,3 +74,29 @@ async fn another_path_and_an_edit_do_not_wait() {
     assert_eq!(world.pass(&store).await, Requeue::Sync);
     assert_eq!(puts(&world), 1);
 }
+
+/// For metrics: how many values wait to be put right again.
+#[tokio::test]
+async fn what_waits_is_counted() {
+    let (world, store) = World::with_store().await;
+    let reconciler = world.reconciler();
+    let counted = async || {
+        reconciler.reconcile(&store).await;
+        let counts = reconciler.left_alone.contested().into_iter();
+        let counts = counts.map(|(kind, count)| (kind.0.kind, count));
+        counts.collect::<Vec<_>>()
+    };
+    let mut found = Vec::new();
+    for round in 0..3 {
+        open(&world, 9, Some(&format!("2026-01-01T00:00:{round:02}Z")));
+        found.push(counted().await);
+        world.clock.advance(1);
+    }
+    assert_eq!(found, [vec![], vec![("Store", 1)], vec![("Store", 1)]]);
+    world.clock.advance(60);
+    assert_eq!(counted().await, [], "put right");
+    open(&world, 9, Some("2026-01-01T00:01:00Z"));
+    assert_eq!(counted().await.len(), 1);
+    world.cluster.forget(&store);
+    assert_eq!(counted().await, []);
+}
