@@ -1,7 +1,8 @@
-//! What this process has sent to Azure of late, so that the news of it is no news ([`crate::lookout`]).
+//! What was written in Azure of late: what this process has sent, so that the news of it is no news ([`crate::lookout`]), and who
+//! else wrote, as the Graph tells, for people.
 //!
-//! One entry for an object at most: its latest PUT. It goes with the object, and a while after the read that followed the PUT,
-//! when the Graph has told of the change or is so late that a read is wanted anyway.
+//! One entry of each for an object at most. Its latest PUT goes with the object, and a while after the read that followed it, when
+//! the Graph has told of the change or is so late that a read is wanted anyway.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,6 +16,9 @@ const KEPT: SignedDuration = SignedDuration::from_hours(1);
 /// Time for which one is remembered that was not read back: Azure may work on it for hours.
 const KEPT_UNREAD: SignedDuration = SignedDuration::from_hours(24);
 
+/// Time for which it is remembered who else wrote.
+const KEPT_ANOTHER: SignedDuration = SignedDuration::from_hours(24);
+
 /// Time between two looks for what is over.
 const BETWEEN_SWEEPS: SignedDuration = SignedDuration::from_mins(10);
 
@@ -25,6 +29,7 @@ pub struct Written(Mutex<All>);
 #[derive(Debug)]
 struct All {
     puts: HashMap<ObjectKey, Put>,
+    others: HashMap<ObjectKey, (Box<str>, Timestamp)>,
     next_sweep: Timestamp,
 }
 
@@ -32,6 +37,7 @@ impl Default for All {
     fn default() -> Self {
         Self {
             puts: HashMap::new(),
+            others: HashMap::new(),
             next_sweep: Timestamp::MIN,
         }
     }
@@ -80,9 +86,24 @@ impl Written {
         }
     }
 
+    /// Somebody else has changed the resource: who, in words.
+    pub(crate) fn by_another(&self, key: &ObjectKey, who: String, now: Timestamp) {
+        let mut all = self.lock();
+        all.sweep(now);
+        all.others.insert(key.clone(), (who.into_boxed_str(), now));
+    }
+
+    /// Who else has changed the resource last, while it is remembered.
+    pub(crate) fn another(&self, key: &ObjectKey) -> Option<String> {
+        let all = self.lock();
+        all.others.get(key).map(|(who, _)| who.to_string())
+    }
+
     /// The object is gone.
     pub(crate) fn forget(&self, key: &ObjectKey) {
-        self.lock().puts.remove(key);
+        let mut all = self.lock();
+        all.puts.remove(key);
+        all.others.remove(key);
     }
 
     /// The latest PUT of an object's resource, while it is remembered.
@@ -105,6 +126,9 @@ impl All {
         self.puts.retain(|_, put| !put.is_over(now));
         // What a burst took is given back.
         self.puts.shrink_to(2 * self.puts.len());
+        self.others
+            .retain(|_, (_, told)| now.duration_since(*told) <= KEPT_ANOTHER);
+        self.others.shrink_to(2 * self.others.len());
     }
 }
 
@@ -145,6 +169,21 @@ mod tests {
         assert_eq!(known(), Some(("c-2".to_owned(), None)), "not read since");
         written.forget(&key("a"));
         assert_eq!(known(), None);
+    }
+
+    #[test]
+    fn of_each_object_it_is_remembered_for_a_day_who_else_wrote_last() {
+        let written = Written::default();
+        for (who, now) in [("alice", 0), ("bob", 1)] {
+            written.by_another(&key("a"), who.to_owned(), at(now));
+        }
+        assert_eq!(written.another(&key("a")).as_deref(), Some("bob"));
+        assert_eq!(written.another(&key("b")), None);
+        written.read(&key("b"), at(24 * 60 + 12), at(24 * 60 + 12));
+        assert_eq!(written.another(&key("a")), None);
+        written.by_another(&key("a"), "alice".to_owned(), at(24 * 60 + 12));
+        written.forget(&key("a"));
+        assert_eq!(written.another(&key("a")), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use armature_shapes::quote::shortened;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -36,6 +37,24 @@ pub struct Change {
     pub correlation: Option<String>,
     /// Who sent that: an application, a principal or a user.
     pub actor: Option<String>,
+    /// Which of these: `changedByType`.
+    pub actor_type: Option<String>,
+    /// By what: `clientType`.
+    pub client: Option<String>,
+}
+
+impl Change {
+    /// Who made it, by what and when, for people; nothing where Azure does not say who.
+    pub fn who(&self) -> Option<String> {
+        let actor = shortened(self.actor.as_deref()?);
+        let of = [&self.actor_type, &self.client].map(Option::as_deref);
+        let of: Vec<_> = of.into_iter().flatten().map(shortened).collect();
+        let of = match of.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", of.join(", ")),
+        };
+        Some(format!("{actor}{of} at {:.0}", self.at))
+    }
 }
 
 impl Row for Shown {
@@ -53,6 +72,8 @@ impl Row for Change {
             at: text(row, "at")?.parse().ok()?,
             correlation: told(row, "correlation"),
             actor: told(row, "actor"),
+            actor_type: told(row, "actorType"),
+            client: told(row, "client"),
         })
     }
 }

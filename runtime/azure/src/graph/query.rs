@@ -89,13 +89,17 @@ impl Query {
              target = tostring(properties.targetResourceId), \
              targetType = tostring(properties.targetResourceType), \
              correlation = tostring(properties.changeAttributes.correlationId), \
-             actor = tostring(properties.changeAttributes.changedBy) \
+             actor = tostring(properties.changeAttributes.changedBy), \
+             actorType = tostring(properties.changeAttributes.changedByType), \
+             client = tostring(properties.changeAttributes.clientType) \
              | where at > datetime({since:.3})",
             table.changes()
         );
         push_types(&mut text, "targetType", types);
         // Without `id` Azure gives one page alone; without an order, pages that may overlap.
-        text.push_str(" | project id, target, at, correlation, actor | order by id asc");
+        text.push_str(
+            " | project id, target, at, correlation, actor, actorType, client | order by id asc",
+        );
         Self::new(subscriptions, text)
     }
 

@@ -53,8 +53,8 @@ fn changes_are_asked_for_from_a_moment_on_in_the_table_that_has_the_type() {
         "resourcecontainerchanges | extend at = todatetime(properties.changeAttributes.timestamp)",
         "| where at > datetime(2026-01-02T03:04:05.678Z)",
         "| where targetType in~ ('microsoft.resources/subscriptions/resourcegroups')",
-        "correlation = tostring(properties.changeAttributes.correlationId), actor = tostring(properties.changeAttributes.changedBy) |",
-        "| project id, target, at, correlation, actor | order by id asc",
+        "correlation = tostring(properties.changeAttributes.correlationId), actor = tostring(properties.changeAttributes.changedBy), actorType = tostring(properties.changeAttributes.changedByType), client = tostring(properties.changeAttributes.clientType) |",
+        "| project id, target, at, correlation, actor, actorType, client | order by id asc",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -74,7 +74,7 @@ fn a_page_has_rows_a_token_and_the_quota() {
         "totalRecords": 2, "count": 1, "resultTruncated": "false", "$skipToken": "more", "facets": [],
         "data": [
             {"id": "c", "target": "/Subscriptions/s", "at": "2024-06-12T13:26:17.347+00:00", "correlation": "", "actor": null},
-            {"id": "d", "target": "/Subscriptions/s", "at": "2024-06-12T13:26:18Z", "correlation": "x", "actor": "y"},
+            {"id": "d", "target": "/Subscriptions/s", "at": "2024-06-12T13:26:18Z", "correlation": "x", "actor": "y", "actorType": "User", "client": "Azure Portal"},
         ],
     });
     let headers = [
@@ -91,6 +91,9 @@ fn a_page_has_rows_a_token_and_the_quota() {
     let actors = actors.map(|row| (row.correlation.as_deref(), row.actor.as_deref()));
     let expected = [(None, None), (Some("x"), Some("y"))];
     assert_eq!(actors.collect::<Vec<_>>(), expected);
+    let who: Vec<_> = page.rows.iter().map(Change::who).collect();
+    let told = "y (User, Azure Portal) at 2024-06-12T13:26:18Z".to_owned();
+    assert_eq!(who, [None, Some(told)]);
 }
 
 #[test]

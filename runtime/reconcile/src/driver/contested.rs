@@ -157,8 +157,13 @@ impl Pass<'_> {
         written.or_else(|| answer.etag.clone())
     }
 
-    /// Who wrote the resource last, where Azure says so.
+    /// Who wrote the resource last, where Azure says so: in the resource, else in its Graph.
     fn last_writer(&self) -> Option<String> {
+        let graph = || self.reconciler.written.another(&self.object.key());
+        self.last_writer_in_resource().or_else(graph)
+    }
+
+    fn last_writer_in_resource(&self) -> Option<String> {
         let data = self.findings.remote_body()?.get("systemData")?;
         let text = |name: &str| data[name].as_str().map(armature_shapes::quote::shortened);
         let who = text("lastModifiedBy")?;

@@ -92,7 +92,11 @@ impl Round<'_> {
         let put = self.parts.written.of(key);
         let others = changes.iter();
         let others = others.filter(|change| !is_ours(change, put.as_ref(), news.names));
-        let changed = others.map(|change| change.at).max();
+        let latest = others.max_by_key(|change| change.at);
+        if let Some(who) = latest.and_then(|change| change.who()) {
+            self.parts.written.by_another(key, who, self.now);
+        }
+        let changed = latest.map(|change| change.at);
         let verdict = match changed {
             None => Verdict::Ours,
             Some(at) => {

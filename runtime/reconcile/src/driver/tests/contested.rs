@@ -100,3 +100,25 @@ async fn what_waits_is_counted() {
     world.cluster.forget(&store);
     assert_eq!(counted().await, []);
 }
+
+/// Where the resource does not say who wrote it, the Graph may.
+#[tokio::test]
+async fn who_wrote_is_told_by_the_graph_where_the_resource_does_not_say() {
+    let (world, store) = World::with_store().await;
+    let reconciler = world.reconciler();
+    for round in 0..2 {
+        open(&world, 9, None);
+        let who = format!("bob (User, Azure Portal) at {round}");
+        reconciler
+            .written
+            .by_another(&store, who, world.clock.now());
+        reconciler.reconcile(&store).await;
+        world.clock.advance(1);
+    }
+    let told = world.cluster.message(&store);
+    assert!(told.contains("bob (User, Azure Portal) at 1"), "{told}");
+    open(&world, 9, Some("2026-01-01T00:00:00Z"));
+    reconciler.reconcile(&store).await;
+    let told = world.cluster.message(&store);
+    assert!(told.contains("alice@example.com (User)"), "{told}");
+}

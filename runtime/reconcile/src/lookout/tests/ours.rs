@@ -104,6 +104,8 @@ fn a_change_is_ours_by_its_correlation_its_actor_and_its_moment() {
             at: at(seconds),
             correlation: correlation.map(str::to_owned),
             actor: actor.map(str::to_owned),
+            actor_type: None,
+            client: None,
         };
         assert_eq!(is_ours(&change, put, names), expected, "{case}");
     }
@@ -203,4 +205,8 @@ async fn what_others_change_beside_our_own_writes_is_read() {
     assert_eq!(world.read(), ["g-1", "g-2", "g-3", "g-4"]);
     let hints = rounds.lookout.figures().hints;
     assert_eq!(hints, [(Verdict::Read, 4), (Verdict::Ours, 2)].into());
+    // Who it was is kept for the message of drift that comes back: the latest that is not ours.
+    let another = |number| world.written.another(&key(number));
+    assert!(another(1).is_some_and(|who| who.starts_with("policy at ")));
+    assert_eq!(another(0), None);
 }
