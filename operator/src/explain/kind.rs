@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::fixed::cannot_change;
 use super::property::Member;
 use super::wording;
+use crate::descriptions::Descriptions;
 
 /// A kind for people and programs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,6 +43,9 @@ pub struct KindPage {
     /// Values that Azure moves by itself, in the words of `azure-owned`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub azure_owned: Vec<&'static str>,
+    /// What Azure makes of edits, where it depends on the value, in the words of `edits`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<String>,
     /// Properties of the spec that cannot be changed.
     pub cannot_change: Vec<String>,
     /// The version of the properties.
@@ -80,6 +84,7 @@ impl KindPage {
             secrets: kind.secrets.iter().map(|export| export.key).collect(),
             config_maps: kind.config_maps.iter().map(|export| export.key).collect(),
             azure_owned: owned_in(kind, version),
+            edits: Descriptions::shared(kind.group).edits(kind.kind).to_vec(),
             cannot_change: cannot_change(kind, version.spec),
             version: version.name,
             spec: Member::all(version.spec),

@@ -76,6 +76,9 @@ pub fn kind(page: &KindPage) -> String {
     line("SECRETS", &page.secrets.join(", "));
     line("CONFIG MAPS", &page.config_maps.join(", "));
     line("CANNOT CHANGE", &page.cannot_change.join(", "));
+    for (at, rule) in page.edits.iter().enumerate() {
+        line(if at == 0 { "EDITS" } else { "" }, rule);
+    }
     for (at, rule) in page.azure_owned.iter().enumerate() {
         line(if at == 0 { "AZURE MOVES" } else { "" }, rule);
     }

@@ -31,6 +31,8 @@ impl Pass<'_> {
         self.check_is_latest().await?;
         self.say_unserved(&event.message).await?;
         self.tell_outside_body().await;
+        // What was sent before, of something else, is not what this one is recorded under.
+        self.ways.gate.take_correlation();
         let sent = self.send_put(work.body, repeats).await;
         self.note_sent();
         if matches!(sent, Begun::Overtaken(_)) && self.findings.writes.overtaken < ATTEMPTS {
