@@ -217,7 +217,7 @@ impl World {
                     subject.id
                 ));
             }
-            pause = pause * 2;
+            pause *= 2;
         }
     }
 }
