@@ -186,7 +186,7 @@ impl World {
         let touched = Touched {
             path: path.clone(),
             at: self.sequence(),
-            is_unseen: !self.is_at_rest(&subject.key()),
+            is_unseen: !self.is_at_rest(&subject.key()) || self.is_outdated(&subject.id),
         };
         let record = self.ledger.of(&subject.id);
         record.touched.push(touched);

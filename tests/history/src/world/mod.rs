@@ -7,6 +7,7 @@
 //! | `azure` | the simulator as a transport |
 //! | `subject` | objects and their manifests |
 //! | `schedule` | when which object is looked at |
+//! | `settings` | how Azure behaves, and how the operator is set up |
 //! | `steps` | what each step of a plan does |
 //! | `acts` | what Azure does by itself, and fights over a value |
 //! | `harm` | what goes wrong with requests, and what others change |
@@ -18,6 +19,7 @@ mod harm;
 mod ledger;
 mod restart;
 mod schedule;
+mod settings;
 mod steps;
 pub mod subject;
 
@@ -25,24 +27,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use armature_runtime::extension::Registry;
 use armature_runtime::kind::{KindInfo, NameRule};
 use armature_runtime::names;
-use armature_runtime::reconcile::allowed_scopes::Enforcement;
 use armature_runtime::reconcile::backoff::Requeue;
-use armature_runtime::reconcile::driver::{Reconciler, Settings as Operator};
+use armature_runtime::reconcile::driver::Reconciler;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::port::{DataKind, KubernetesPort};
 use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::testing::{Breakpoint, Journal, ManualClock, MemoryCluster, Side};
 use armature_runtime::reconcile::time::Clock;
-use armature_runtime::reconcile::{azure_name, young::Silence};
 use armature_runtime::resource::ObjectKey;
-use armature_simulator::{
-    Autonomy, LoggedRequest, Normalise, OperationRule, Query, Settings, Simulator, Style,
-};
+use armature_simulator::{LoggedRequest, Query, Settings, Simulator};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -51,6 +48,7 @@ use crate::plan::{Draw, History, Manner};
 use azure::Client;
 use ledger::Ledger;
 use schedule::Schedule;
+use settings::{operator, settings};
 use subject::{DATA, NAMESPACE, Subject};
 
 pub use ledger::{Moved, Record};
@@ -121,61 +119,6 @@ fn registry() -> Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     let registry = REGISTRY.get_or_init(|| armature_customizations::registry().unwrap_or_default());
     registry.clone()
-}
-
-fn settings(manner: Manner, kind: &KindInfo) -> Settings {
-    // Elsewhere nobody could tell that the operation failed.
-    let versions = &mut kind.versions.iter();
-    let is_shown = manner.asynchronous
-        && versions.all(|version| version.status.field("provisioningState").is_some());
-    let by_state = OperationRule {
-        put: Some(Style::ProvisioningState),
-        ..OperationRule::default()
-    };
-    Settings {
-        operations: OperationRule {
-            latency: Some(Duration::from_secs(u64::from(manner.seconds))),
-            retry_after: Some(5),
-            ..OperationRule::default()
-        },
-        operations_of: is_shown
-            .then(|| (kind.remote_type().to_owned(), by_state))
-            .into_iter()
-            .collect(),
-        normalise: if manner.rewrites {
-            Normalise::ALL
-        } else {
-            Normalise::default()
-        },
-        keeps: if manner.keeps {
-            vec![kind.remote_type().to_owned()]
-        } else {
-            Vec::new()
-        },
-        autonomy: Autonomy {
-            policy_tags: (manner.policy)
-                .then(|| ("policy".to_owned(), "of the policy".to_owned()))
-                .into_iter()
-                .collect(),
-            ..Autonomy::default()
-        },
-        ..Settings::default()
-    }
-}
-
-fn operator() -> Operator {
-    Operator {
-        operator_namespace: OPERATOR_NAMESPACE.to_owned(),
-        operator_version: "v1".to_owned(),
-        default_policy: Policy::Manage,
-        default_scopes: None,
-        scopes_enforcement: Enforcement::Enforce,
-        export_bounds: Default::default(),
-        random_name: azure_name::pretended,
-        longest_hold_before_put: Duration::from_secs(3600),
-        longest_hold_before_delete: Duration::from_secs(300),
-        silence: Silence::LONGEST,
-    }
 }
 
 impl World {

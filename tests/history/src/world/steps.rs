@@ -391,7 +391,7 @@ impl World {
     }
 
     /// Whether an answer after the latest PUT was one from before it: what it showed seems to be the service's own way.
-    fn is_outdated(&self, id: &str) -> bool {
+    pub(super) fn is_outdated(&self, id: &str) -> bool {
         let requests = self.requests(0).into_iter();
         let of_this: Vec<_> = requests
             .filter(|request| request.path.eq_ignore_ascii_case(id))
