@@ -16,6 +16,7 @@ use crate::condition::reason;
 use crate::observed::{Holder, Identity};
 use crate::outcome::Failure;
 use crate::port::KubernetesError;
+use crate::signature::Belief;
 use crate::view::StoredOperation;
 
 impl Pass<'_> {
@@ -51,7 +52,12 @@ impl Pass<'_> {
             return Ok(Ok(Identity::Kept));
         }
         if self.forms.was_shown() || self.may_exist() {
-            return Ok(Err(moved(&recorded, &computed)));
+            // What goes is what the object has made, whatever its spec has come to say. Who could have written the id himself is
+            // held to his spec.
+            return Ok(match self.is_deleting() && self.belief == Belief::Signed {
+                true => Ok(Identity::Kept),
+                false => Err(moved(&recorded, &computed)),
+            });
         }
         self.findings.place.id = None;
         Ok(Ok(Identity::Moved))

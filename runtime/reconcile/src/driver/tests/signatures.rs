@@ -418,3 +418,21 @@ async fn forged_notes_neither_adopt_nor_leave_behind() {
         assert!(world.azure.get(STORE).is_some());
     }
 }
+
+/// The ConfigMap with a name may change while the object waits to be gone, and so may its spec.
+#[tokio::test]
+async fn an_object_that_goes_takes_what_it_has_made_whatever_its_spec_has_come_to_say() {
+    for is_signed in [true, false] {
+        let world = World::with_group().await;
+        let store = world.store(json!({"capacity": 5}));
+        assert_eq!(world.pass(&store).await, Requeue::Sync);
+        world.store(json!({"capacity": 5, "azureName": "other"}));
+        if !is_signed {
+            world.unsign(&store);
+        }
+        world.cluster.delete(&store);
+        world.pass(&store).await;
+        assert_eq!(world.azure.get(STORE).is_none(), is_signed);
+        assert_eq!(world.cluster.object(&store).is_none(), is_signed);
+    }
+}
