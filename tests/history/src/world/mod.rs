@@ -42,13 +42,14 @@ use armature_runtime::resource::ObjectKey;
 use armature_simulator::{LoggedRequest, Query, Settings, Simulator};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::plan::{Draw, History, Manner};
 use azure::Client;
 use ledger::Ledger;
 use schedule::Schedule;
-use settings::{operator, settings};
+use settings::{operator, settings, timers};
 use subject::{DATA, NAMESPACE, Subject};
 
 pub use ledger::{Moved, Record};
@@ -107,6 +108,8 @@ pub struct World {
     /// A pass of a process that another has taken over from, before its last write.
     late: Option<Begun>,
     renames: usize,
+    /// For limits of time, which no history comes to: nobody drives it.
+    timers: Runtime,
 }
 
 /// All kinds, for as long as the process lives.
@@ -208,6 +211,7 @@ impl World {
             journal,
             late: None,
             renames: 0,
+            timers: timers(),
         }
     }
 
@@ -344,22 +348,24 @@ impl World {
         }
     }
 
+    fn polled(&self, begun: &mut Begun) -> Option<Requeue> {
+        let _timers = self.timers.enter();
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..8 {
+            match begun.running.as_mut().poll(&mut context) {
+                Poll::Ready(requeue) => return Some(requeue),
+                Poll::Pending if self.breakpoint.held().is_some() => return None,
+                Poll::Pending => {}
+            }
+        }
+        None
+    }
+
     /// Polls until the end, or until nothing moves: then the pass is given back.
     fn drive(&mut self, mut begun: Begun) -> Result<Requeue, Begun> {
         let before = self.sequence();
         let was_there = self.cluster.object(&begun.key).is_some();
-        let mut context = Context::from_waker(Waker::noop());
-        let mut outcome = None;
-        for _ in 0..8 {
-            match begun.running.as_mut().poll(&mut context) {
-                Poll::Ready(requeue) => {
-                    outcome = Some(requeue);
-                    break;
-                }
-                Poll::Pending if self.breakpoint.held().is_some() => break,
-                Poll::Pending => {}
-            }
-        }
+        let outcome = self.polled(&mut begun);
         for request in self.requests(before) {
             let LoggedRequest {
                 method,

@@ -1,6 +1,7 @@
 //! How Azure behaves, and how the operator is set up.
 
 use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
 
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::allowed_scopes::Enforcement;
@@ -67,4 +68,11 @@ pub(super) fn operator() -> Operator {
         longest_hold_before_delete: Duration::from_secs(300),
         silence: Silence::LONGEST,
     }
+}
+
+/// What limits of time are counted by.
+#[allow(clippy::panic, reason = "a machine on which nothing can be run")]
+pub fn timers() -> Runtime {
+    let timers = Builder::new_current_thread().enable_time().build();
+    timers.unwrap_or_else(|error| panic!("no timers: {error}"))
 }
