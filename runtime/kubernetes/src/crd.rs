@@ -33,8 +33,8 @@ const CONCURRENT_WRITES: usize = 4;
 /// CRDs in one page: they are large, and only a few bytes of each are kept.
 const PAGE: u32 = 20;
 
-/// Objects in one page, of which only a few bytes are kept.
-const OBJECT_PAGE: u32 = 200;
+/// Objects in one page, which is in memory as a whole: each may be 1.5 MB long, and only a few bytes of it are kept.
+const OBJECT_PAGE: u32 = 50;
 
 /// Why CRDs are not installed.
 #[derive(Debug, thiserror::Error)]

@@ -31,6 +31,8 @@ mod listed_secrets;
 mod members;
 mod metadata;
 mod migration;
+#[cfg(test)]
+mod mock;
 mod names;
 mod namespace;
 mod namespace_credential;

@@ -13,14 +13,16 @@ use armature_engine::crd::name;
 use armature_reconcile::port::KubernetesError;
 use armature_shapes::resource::{Kind, ObjectKey};
 use futures::{StreamExt, stream};
-use kube::Client;
 use kube::api::{Api, ListParams, Patch};
+use kube::core::{ObjectList, Request};
+use kube::{Client, Resource};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::cluster::patch_parameters;
 use super::error::{message, request};
 use super::installed::InstalledCrd;
+use super::item::Item;
 use super::stored::StoredObject;
 
 /// Objects in one page, of which only names are kept.
@@ -162,12 +164,11 @@ impl StorageMigration {
 
     /// Writes all objects and returns how many there are; nothing where we may not list them.
     async fn rewrite_all(&self, kind: Kind) -> Result<Option<usize>, MigrationError> {
-        let objects: Api<StoredObject> = Api::all_with(self.client.clone(), &kind);
         let mut page = ListParams::default().limit(PAGE);
         let (mut count, mut refused) = (0, Vec::new());
         loop {
             let began = Instant::now();
-            let listed = match persist(|| objects.list_metadata(&page)).await {
+            let listed = match persist(|| self.names(kind, &page)).await {
                 Ok(listed) => listed,
                 Err(kube::Error::Api(status)) if status.is_forbidden() => return Ok(None),
                 Err(error) => match rest_of_list(&error) {
@@ -187,8 +188,8 @@ impl StorageMigration {
             count += listed.items.len();
             let keys = listed.items.into_iter().map(|object| ObjectKey {
                 kind,
-                namespace: object.metadata.namespace.unwrap_or_default(),
-                name: object.metadata.name.unwrap_or_default(),
+                namespace: object.meta().namespace.clone().unwrap_or_default(),
+                name: object.meta().name.clone().unwrap_or_default(),
             });
             refused.extend(self.rewrite(keys).await);
             let next = listed.metadata.continue_.filter(|token| !token.is_empty());
@@ -208,6 +209,18 @@ impl StorageMigration {
         })
     }
 
+    /// A page of objects, by their metadata. Each is read by itself: one that is nested deeply must not keep all others from
+    /// being written.
+    async fn names(
+        &self,
+        kind: Kind,
+        page: &ListParams,
+    ) -> kube::Result<ObjectList<Item<StoredObject>>> {
+        let request = Request::new(StoredObject::url_path(&kind, None)).list_metadata(page);
+        let request = request.map_err(kube::Error::BuildRequest)?;
+        self.client.request(request).await
+    }
+
     /// Writes some objects. Returns what could not be written.
     async fn rewrite(&self, keys: impl Iterator<Item = ObjectKey>) -> Vec<KubernetesError> {
         stream::iter(keys)
@@ -218,11 +231,17 @@ impl StorageMigration {
             .await
     }
 
-    async fn rewrite_one(&self, key: ObjectKey) -> Result<(), KubernetesError> {
-        let api: Api<StoredObject> =
-            Api::namespaced_with(self.client.clone(), &key.namespace, &key.kind);
+    async fn write_once(&self, key: &ObjectKey) -> kube::Result<()> {
         let (parameters, nothing) = (patch_parameters(), Patch::Merge(json!({})));
-        let call = persist(|| api.patch_metadata(&key.name, &parameters, &nothing));
+        let url = StoredObject::url_path(&key.kind, Some(&key.namespace));
+        let request = Request::new(url).patch_metadata(&key.name, &parameters, &nothing);
+        let request = request.map_err(kube::Error::BuildRequest)?;
+        // The answer is not read: whatever the object is, it is written.
+        self.client.request_text(request).await.map(drop)
+    }
+
+    async fn rewrite_one(&self, key: ObjectKey) -> Result<(), KubernetesError> {
+        let call = persist(|| self.write_once(&key));
         match request("rewrite", || key.to_string(), call).await {
             Ok(_) | Err(KubernetesError::Gone { .. }) => Ok(()),
             Err(error) => Err(error),
@@ -290,9 +309,46 @@ fn rest_of_list(error: &kube::Error) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use armature_shapes::testing::gadget::MODEL;
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::mock;
+
+    #[tokio::test]
+    async fn an_object_of_any_depth_keeps_no_other_from_being_written() {
+        let deep = format!("{}1{}", r#"{"f:a":"#.repeat(200), "}".repeat(200));
+        let object = move |name: &str| {
+            format!(
+                r#"{{"metadata":{{"name":"{name}","namespace":"n","managedFields":[{{"manager":"x","fieldsV1":{deep}}}]}}}}"#
+            )
+        };
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let paths = Arc::clone(&written);
+        let client = mock::client(move |request| {
+            let path = request.uri().path().to_owned();
+            if request.method() == http::Method::GET {
+                let items = format!("{},{}", object("a"), object("b"));
+                let list = format!(
+                    r#"{{"apiVersion":"v1","kind":"L","metadata":{{}},"items":[{items}]}}"#
+                );
+                return (200, list);
+            }
+            paths.lock().unwrap().push(path);
+            (200, object("a"))
+        });
+        let migration = StorageMigration::new(client);
+        let count = migration.rewrite_all(Kind(&MODEL)).await.unwrap();
+        assert_eq!(count, Some(2));
+        let mut written = written.lock().unwrap().clone();
+        written.sort();
+        let path = |name: &str| {
+            format!("/apis/toys.azure.com/v20210101storage/namespaces/n/gadgets/{name}")
+        };
+        assert_eq!(written, [path("a"), path("b")]);
+    }
 
     #[test]
     fn which_answers_are_final() {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use armature_shapes::kind::KindInfo;
 
@@ -14,15 +15,23 @@ use super::metadata;
 pub struct WrittenObject {
     #[serde(default, deserialize_with = "metadata::with_owners")]
     metadata: ObjectMeta,
-    #[serde(default)]
-    spec: WrittenSpec,
+    #[serde(default, deserialize_with = "original_version", rename = "spec")]
+    original_version: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WrittenSpec {
-    #[serde(default)]
-    original_version: Option<String>,
+    original_version: Option<Box<RawValue>>,
+}
+
+/// The version of the last write. Whatever else stands in its place is no version, and hides no other object.
+fn original_version<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    let spec = Option::<WrittenSpec>::deserialize(deserializer)?;
+    let version = spec.and_then(|spec| spec.original_version);
+    Ok(version.and_then(|version| serde_json::from_str(version.get()).ok()))
 }
 
 /// By which versions the objects of a kind were written.
@@ -40,7 +49,7 @@ impl Written {
     /// Counts an object.
     pub fn add(&mut self, kind: &KindInfo, object: &WrittenObject) {
         self.objects += 1;
-        if let Some(last) = &object.spec.original_version {
+        if let Some(last) = &object.original_version {
             *self.last.entry(last.clone()).or_default() += 1;
         }
         self.versions.extend(object.versions(kind));
@@ -58,7 +67,7 @@ impl WrittenObject {
             let is_known = group == kind.group && known.any(|known| known.name == version);
             is_known.then(|| version.to_owned())
         });
-        self.spec.original_version.iter().cloned().chain(owners)
+        self.original_version.iter().cloned().chain(owners)
     }
 }
 
@@ -88,5 +97,22 @@ mod tests {
         assert_eq!(written.objects, 2);
         assert_eq!(written.last, BTreeMap::from([("v20400101".to_owned(), 2)]));
         assert_eq!(written.versions.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_version_hides_no_object() {
+        let deep = format!("{}1{}", r#"{"a":"#.repeat(200), "}".repeat(200));
+        let specs = [
+            r#"{"originalVersion":7}"#.to_owned(),
+            r#"{"originalVersion":null}"#.to_owned(),
+            format!(r#"{{"originalVersion":{deep}}}"#),
+            format!(r#"{{"more":{deep}}}"#),
+            "null".to_owned(),
+        ];
+        for spec in specs {
+            let text = format!(r#"{{"metadata":{{"name":"a"}},"spec":{spec}}}"#);
+            let object: WrittenObject = serde_json::from_str(&text).unwrap();
+            assert_eq!(object.versions(&MODEL).count(), 0, "{spec}");
+        }
     }
 }
