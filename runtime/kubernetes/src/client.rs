@@ -121,6 +121,29 @@ impl WatchClient {
     }
 }
 
+#[cfg(test)]
+impl From<Client> for Clients {
+    /// One for all.
+    fn from(client: Client) -> Self {
+        let streams = Arc::default();
+        Self {
+            requests: client.clone(),
+            lease: client.clone(),
+            watches: [Connection { client, streams }].into(),
+            answers: Arc::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl From<Client> for WatchClient {
+    /// A place that it shares with nobody.
+    fn from(client: Client) -> Self {
+        let _stream = Arc::default();
+        Self { client, _stream }
+    }
+}
+
 impl Clients {
     /// Clients from `KUBECONFIG`, `~/.kube/config` or the pod's service account, for at most this many watches.
     pub async fn infer(watches: usize) -> Result<Self, ClientError> {

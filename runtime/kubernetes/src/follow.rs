@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::client::WatchClient;
+use super::error::message;
 use super::in_step::{InStep, WatchName};
 use super::item::{Item, Unreadable};
 
@@ -29,8 +30,13 @@ pub(super) enum ItemEvent<K> {
         /// It is gone.
         is_gone: bool,
     },
-    /// The API server was reached, and refuses: for this reason.
-    Refused(String),
+    /// A list could not be read, for this reason.
+    ListFailed {
+        /// What the API server said, or what kept it from it.
+        why: String,
+        /// The API server was reached, and will go on to refuse it.
+        is_refused: bool,
+    },
 }
 
 impl<K> ItemEvent<K> {
@@ -49,7 +55,7 @@ impl<K> ItemEvent<K> {
     }
 }
 
-/// For watches to which neither an object that cannot be read nor a refusal says anything.
+/// For watches to which neither an object that cannot be read nor a list that fails says anything.
 pub(super) fn readable<K>(mut on_event: impl FnMut(Event<K>)) -> impl FnMut(ItemEvent<K>) {
     move |item| {
         if let ItemEvent::Event(event) = item {
@@ -127,8 +133,11 @@ async fn tell<K>(
             Err(error) => {
                 permit = None;
                 interrupted(&watched, &name, &error);
-                if let Some(why) = refusal(&error) {
-                    on_item(ItemEvent::Refused(why));
+                if let Error::InitialListFailed(error) = &error {
+                    on_item(ItemEvent::ListFailed {
+                        why: message(error),
+                        is_refused: is_refusal(error),
+                    });
                 }
                 let wait = backoff.next().unwrap_or_default();
                 tokio::time::sleep(wait).await;
@@ -184,21 +193,72 @@ fn interrupted(watched: &Watched<'_>, name: &WatchName, error: &Error) {
     }
 }
 
-/// What the API server says where it will go on to refuse a list: it knows no such thing, or this operator may not read it.
-fn refusal(error: &Error) -> Option<String> {
-    let Error::InitialListFailed(kube::Error::Api(status)) = error else {
-        return None;
-    };
-    matches!(status.code, 401 | 403 | 404).then(|| status.message.clone())
+/// Whether the API server will go on to refuse a list: it knows no such thing, or this operator may not read it.
+fn is_refusal(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if matches!(status.code, 401 | 403 | 404))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::super::item::MetadataOf;
+    use super::super::mock;
     use super::*;
 
-    fn list_failed(code: u16) -> Error {
+    /// Lists that fail are tried again for ever; meanwhile others run in their places.
+    #[tokio::test(start_paused = true)]
+    async fn a_list_that_waits_for_its_next_try_holds_no_place() {
+        let client = mock::client(|request| {
+            if request.uri().path().contains("/refused/") {
+                return mock::failure(403, "forbidden");
+            }
+            let list =
+                r#"{"apiVersion":"v1","kind":"L","metadata":{"resourceVersion":"1"},"items":[]}"#;
+            (200, list.to_owned())
+        });
+        let (place, in_step, stop) = (client.into(), InStep::default(), CancellationToken::new());
+        let lists = Semaphore::new(1);
+        let watched = Watched {
+            lists: Some(&lists),
+            ..Watched::all("ConfigMap", &in_step, &place)
+        };
+        let told = |namespace: &'static str,
+                    on_item: Box<dyn FnMut(ItemEvent<MetadataOf<ConfigMap>>)>| {
+            let api =
+                move |client| Api::<Item<MetadataOf<ConfigMap>>>::namespaced(client, namespace);
+            follow(watched, api, Config::default(), &stop, on_item)
+        };
+        let refused = told("refused", Box::new(|_| ()));
+        let done = CancellationToken::new();
+        let is_done = done.clone();
+        let listed = told(
+            "listed",
+            Box::new(move |item| {
+                if matches!(item, ItemEvent::Event(Event::InitDone)) {
+                    is_done.cancel();
+                }
+            }),
+        );
+        let began = Instant::now();
+        tokio::select! {
+            biased;
+            () = refused => panic!("it ended"),
+            () = listed => panic!("it ended"),
+            () = done.cancelled() => {}
+        }
+        assert!(
+            began.elapsed() < Duration::from_millis(100),
+            "{:?}",
+            began.elapsed()
+        );
+    }
+
+    fn failed(code: u16) -> kube::Error {
         let status = kube::core::Status::failure("no", "Reason").with_code(code);
-        Error::InitialListFailed(kube::Error::Api(status.boxed()))
+        kube::Error::Api(status.boxed())
     }
 
     #[test]
@@ -210,7 +270,7 @@ mod tests {
             (500, false),
             (503, false),
         ] {
-            assert_eq!(refusal(&list_failed(code)).is_some(), expected, "{code}");
+            assert_eq!(is_refusal(&failed(code)), expected, "{code}");
         }
     }
 }

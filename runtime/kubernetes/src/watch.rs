@@ -258,13 +258,9 @@ impl KindWatch {
                     }
                     return;
                 }
-                ItemEvent::Refused(why) => {
-                    refusals += 1;
-                    if refusals >= REFUSALS {
-                        let namespace = self.namespace.as_deref();
-                        self.cluster.cache.mark_refused(self.kind, namespace, &why);
-                    }
-                    return;
+                ItemEvent::ListFailed { why, is_refused } => {
+                    refusals += u32::from(is_refused);
+                    return self.fail_list(&why, refusals >= REFUSALS);
                 }
             };
             match event {
@@ -285,6 +281,14 @@ impl KindWatch {
             }
         })
         .await;
+    }
+
+    fn fail_list(&self, why: &str, is_for_good: bool) {
+        let (cache, namespace) = (&self.cluster.cache, self.namespace.as_deref());
+        match is_for_good {
+            true => cache.mark_refused(self.kind, namespace, why),
+            false => cache.mark_failed(self.kind, namespace, why),
+        }
     }
 
     fn end_list(&self, listed: &HashSet<ObjectKey>) {
@@ -430,5 +434,51 @@ where
     match namespace {
         Some(namespace) => Api::namespaced(client, namespace),
         None => Api::all(client),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::mock;
+    use super::*;
+
+    fn watches() -> Watches {
+        let client = mock::client(|_| mock::failure(503, "away"));
+        let wake = Arc::new(|_: ObjectKey| ());
+        Watches::new(
+            Cluster::new(client.into(), "operators", &[], wake),
+            Vec::new(),
+        )
+    }
+
+    /// What it watches would be missed for ever, and nobody would know.
+    #[tokio::test]
+    async fn a_watch_that_panics_or_ends_by_itself_ends_all() {
+        let odd: fn() = || panic!("an odd object");
+        for end in [odd, || ()] {
+            let watches = watches();
+            let stop = CancellationToken::new();
+            watches.spawn(&stop, async move { end() });
+            let ended = tokio::time::timeout(Duration::from_secs(20), watches.run(stop)).await;
+            assert_eq!(ended, Ok(Err(WatchEnded)));
+        }
+    }
+
+    #[tokio::test]
+    async fn watches_that_are_told_to_stop_end_well() {
+        let stop = CancellationToken::new();
+        let watches = watches();
+        let kind = stop.child_token();
+        let told = kind.clone();
+        // The watch of one kind, whose CRD is gone.
+        watches.spawn(&kind, async move { told.cancelled().await });
+        kind.cancel();
+        let running = tokio::spawn(watches.run(stop.clone()));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(!running.is_finished());
+        stop.cancel();
+        assert_eq!(running.await.unwrap(), Ok(()));
     }
 }
