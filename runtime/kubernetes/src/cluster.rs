@@ -1,5 +1,8 @@
 //! The cluster as the driver sees it: its port, over the API server and the cache.
 
+#[cfg(test)]
+mod exports;
+
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::sync::Arc;

@@ -66,3 +66,23 @@ impl NamespaceCache {
             .remove(name);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_list_does_not_name_is_gone_and_nothing_is_before_the_first() {
+        let namespaces = NamespaceCache::default();
+        let protects = Annotations::from([(PROTECT.to_owned(), "delete".to_owned())]);
+        for name in ["stays", "goes"] {
+            namespaces.insert(name.to_owned(), protects.clone());
+        }
+        assert!(namespaces.may_exist("unknown"), "nobody has listed them");
+        namespaces.keep(&HashSet::from(["stays".to_owned()]));
+        assert!(!namespaces.may_exist("unknown"));
+        assert!(!namespaces.may_exist("goes"));
+        assert_eq!(namespaces.get("goes"), None);
+        assert_eq!(namespaces.protecting(), ["stays"]);
+    }
+}
