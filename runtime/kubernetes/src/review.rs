@@ -103,7 +103,7 @@ impl Answer {
                 self.end(&mut text, None)?;
                 break;
             };
-            let document: Document<'_> = serde_json::from_slice(object)?;
+            let document = Document::read(object)?;
             let name = document.name();
             match document.convert(&self.kinds, &self.version) {
                 Ok(converted) => {

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use armature_controlplane::waiting::{until, until_ok};
 use armature_runtime::names::{
     BASELINE, CREDENTIAL_FROM, FINALIZER, NAMESPACE_CREDENTIAL, POLLER_RESUME_ID,
     POLLER_RESUME_TOKEN, PROTECT, RESOURCE_ID,
@@ -9,21 +10,23 @@ use armature_runtime::names::{
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::LocalBoxFuture;
+use kube::api::{DeleteParams, Patch, PatchParams};
 use serde_json::{Map, Value, json};
 
 use super::tenants::Tenant;
 use crate::cluster::Cluster;
 
 /// Puts odd objects into the tenant's namespace.
-pub type Form = for<'a> fn(&'a Cluster, &'a Tenant) -> BoxFuture<'a, ()>;
+pub type Form = for<'a> fn(&'a Cluster, &'a Tenant) -> LocalBoxFuture<'a, ()>;
 
 /// All forms, one after the other; each stays.
-pub const FORMS: [(&str, Form); 10] = [
-    ("metadata and a spec that are nested deeply", deep),
+pub const FORMS: [(&str, Form); 11] = [
+    ("metadata, a spec and a status that are nested deeply", deep),
     ("annotations of 200 KiB, and ids that decode for ever", long),
     ("what an older version cannot hold", unfitting),
     ("a status beyond what etcd takes", large_status),
+    ("an object that a rule keeps from being claimed", unclaimed),
     ("pages of large objects", large_pages),
     ("notes that the tenant wrote himself", forged),
     ("Secrets that name files without an end", files),
@@ -84,7 +87,7 @@ fn noise(length: usize) -> String {
     STANDARD.encode(bytes)
 }
 
-fn deep<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+fn deep<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let fields = json!([{
             "manager": "x", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z",
@@ -98,11 +101,36 @@ fn deep<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
         let metadata = json!({ "managedFields": fields });
         tenant.create(group("deep-metadata", metadata)).await;
         tenant.create(stored("deep-spec", nested("a", 200))).await;
+        tenant.create(stored("deep-status", json!(null))).await;
+        let change = Patch::Merge(json!({"status": {"more": nested("a", 300)}}));
+        let groups = tenant.api(STORED, "ResourceGroup");
+        let parameters = PatchParams::default();
+        let patched = groups.patch_status("deep-status", &parameters, &change);
+        // The answer is one that kube cannot read.
+        if let Err(error @ kube::Error::Api(_)) = patched.await {
+            panic!("{error}");
+        }
+        goes(tenant, stored("deep-deleted", nested("a", 200))).await;
     }
-    .boxed()
+    .boxed_local()
 }
 
-fn long<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+/// Creates an object and deletes it as it is stored: at another version its deletion would lose what is left out there.
+async fn goes(tenant: &Tenant, object: Value) {
+    let name = object["metadata"]["name"].as_str().unwrap().to_owned();
+    tenant.create(object).await;
+    let groups = tenant.api(STORED, "ResourceGroup");
+    let deleted = groups.delete(&name, &DeleteParams::default()).await;
+    if let Err(error @ kube::Error::Api(_)) = deleted {
+        panic!("{error}");
+    }
+    until(&format!("{name} to be gone"), async || {
+        matches!(groups.get(&name).await, Err(kube::Error::Api(status)) if status.is_not_found())
+    })
+    .await;
+}
+
+fn long<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let id = format!("/subscriptions/%{}", "25".repeat(ANNOTATION / 2));
         let notes = [
@@ -122,10 +150,10 @@ fn long<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
         by_id["spec"]["owner"] = json!({ "armId": id });
         tenant.create(by_id).await;
     }
-    .boxed()
+    .boxed_local()
 }
 
-fn unfitting<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+fn unfitting<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let mut object = stored("unfitting", json!(noise(500 << 10)));
         object["metadata"]["annotations"] = json!({
@@ -133,10 +161,10 @@ fn unfitting<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
         });
         tenant.create(object).await;
     }
-    .boxed()
+    .boxed_local()
 }
 
-fn large_status<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+fn large_status<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let value = noise(1 << 10);
         let tags = (0..3_000).map(|number| (format!("tag-{number}"), json!(value)));
@@ -144,11 +172,68 @@ fn large_status<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, (
         let id = format!("{SUBSCRIPTION}/resourceGroups/large-status");
         cluster.azure.simulator().place(&id, body).unwrap();
         tenant.create(group("large-status", json!({}))).await;
+        says(tenant, "large-status", "which Kubernetes refused").await;
     }
-    .boxed()
+    .boxed_local()
 }
 
-fn large_pages<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+/// Waits until an object's condition says so: what the API server refuses is told in the object.
+async fn says(tenant: &Tenant, name: &str, text: &str) {
+    let groups = tenant.api(SERVED, "ResourceGroup");
+    until_ok(&format!("{name} to say {text}"), async || {
+        let found = groups.get(name).await;
+        let found = found.map_err(|error| error.to_string())?;
+        let conditions = found.data["status"]["conditions"].to_string();
+        match conditions.contains(text) {
+            true => Ok(()),
+            false => Err(conditions),
+        }
+    })
+    .await;
+}
+
+fn unclaimed<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
+    async move {
+        let version = "admissionregistration.k8s.io/v1";
+        cluster
+            .apply(&json!({
+                "apiVersion": version, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "unclaimed"},
+                "spec": {
+                    "matchConstraints": {"resourceRules": [{
+                        "apiGroups": ["", "resources.azure.com"], "apiVersions": ["*"], "operations": ["UPDATE"],
+                        "resources": ["configmaps", "resourcegroups"],
+                    }]},
+                    "validations": [{
+                        "expression": "!object.metadata.name.startsWith('unclaimed')", "message": "nobody claims this",
+                    }],
+                },
+            }))
+            .await;
+        cluster
+            .apply(&json!({
+                "apiVersion": version, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "unclaimed"},
+                "spec": {"policyName": "unclaimed", "validationActions": ["Deny"]},
+            }))
+            .await;
+        let probe = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "unclaimed"}});
+        tenant.create(probe).await;
+        let probes = tenant.api("v1", "ConfigMap");
+        until_ok("the policy to be in force", async || {
+            let change = Patch::Merge(json!({"data": {"a": "b"}}));
+            let parameters = PatchParams { dry_run: true, ..PatchParams::default() };
+            match probes.patch("unclaimed", &parameters, &change).await {
+                Ok(_) => Err("not yet"),
+                Err(_) => Ok(()),
+            }
+        })
+        .await;
+        tenant.create(group("unclaimed", json!({}))).await;
+        says(tenant, "unclaimed", "nobody claims this").await;
+    }
+    .boxed_local()
+}
+
+fn large_pages<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let text = noise(800 << 10);
         for number in 0..many(50, 500) {
@@ -157,11 +242,11 @@ fn large_pages<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
                 .await;
         }
     }
-    .boxed()
+    .boxed_local()
 }
 
 /// Ids of what others have, with all the words that a claim has.
-fn forged<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+fn forged<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let others = (0..20).map(|number| format!("look-{number}-0"));
         for (number, other) in others.chain(["read".to_owned()]).enumerate() {
@@ -182,7 +267,7 @@ fn forged<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
                 .await;
         }
     }
-    .boxed()
+    .boxed_local()
 }
 
 /// A Secret with a credential, and groups that name it.
@@ -205,7 +290,7 @@ async fn credential(tenant: &Tenant, name: &str, more: (&str, Vec<u8>)) {
     }
 }
 
-fn files<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+fn files<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let pipe = cluster.path("pipe");
         assert!(
@@ -221,17 +306,17 @@ fn files<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
             credential(tenant, name, file).await;
         }
     }
-    .boxed()
+    .boxed_local()
 }
 
-fn certificates<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+fn certificates<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         // As PKCS#12 begins.
         let mut archive = vec![0x30, 0x82, 0xff, 0xff];
         archive.extend(noise(500 << 10).into_bytes());
         credential(tenant, "certificate", ("AZURE_CLIENT_CERTIFICATE", archive)).await;
     }
-    .boxed()
+    .boxed_local()
 }
 
 /// A value of ASN.1 in DER.
@@ -271,7 +356,7 @@ fn scrypt_archive() -> Vec<u8> {
     der(0x30, &[number(&[3]), safes])
 }
 
-fn scrypt<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+fn scrypt<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         // Each is another one: what is known of one says nothing of the next.
         for number in 0..5 {
@@ -279,10 +364,10 @@ fn scrypt<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
             credential(tenant, &format!("scrypt-{number}"), archive).await;
         }
     }
-    .boxed()
+    .boxed_local()
 }
 
-fn failing<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+fn failing<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         for number in 0..many(100, 1000) {
             let metadata = json!({"annotations": {CREDENTIAL_FROM: NAMESPACE_CREDENTIAL}});
@@ -291,5 +376,5 @@ fn failing<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
                 .await;
         }
     }
-    .boxed()
+    .boxed_local()
 }

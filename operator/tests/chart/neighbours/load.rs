@@ -1,5 +1,6 @@
 //! What the other tenant does all the time, and how long it takes.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use armature_controlplane::waiting::until;
@@ -8,6 +9,7 @@ use futures::future::join_all;
 use futures::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, DeleteParams, DynamicObject};
+use serde::Deserialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +24,8 @@ const READS: usize = 100;
 const OBJECTS: usize = 10;
 /// Time between two looks at something.
 const PAUSE: Duration = Duration::from_millis(10);
+/// Objects that are listed at once.
+const PAGE: usize = 20;
 
 /// How long the slowest but one of a hundred took, beyond what the API server takes for what the operator has no part in.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +151,48 @@ fn group(name: &str) -> serde_json::Value {
         "apiVersion": SERVED, "kind": "ResourceGroup",
         "metadata": {"name": name}, "spec": {"location": "westeurope"},
     })
+}
+
+/// Reads the groups of all namespaces at a served version, and says how long that took.
+pub async fn lists_all(cluster: &Cluster) -> Duration {
+    let began = Instant::now();
+    let (mut token, mut found) = (String::new(), HashSet::new());
+    loop {
+        let url = format!("/apis/{SERVED}/resourcegroups?limit={PAGE}&continue={token}");
+        let request = http::Request::get(url).body(Vec::new()).unwrap();
+        // Metadata are too deep for what kube makes of them.
+        let page = cluster.client.request_text(request).await.unwrap();
+        let page: Page = serde_json::from_str(&page).unwrap();
+        found.extend(page.items.into_iter().map(|item| item.metadata.name));
+        match page.metadata.next {
+            Some(next) if !next.is_empty() => token = next,
+            _ => break,
+        }
+    }
+    assert!(found.contains("read"), "{found:?}");
+    began.elapsed()
+}
+
+#[derive(Deserialize)]
+struct Page {
+    metadata: PageMetadata,
+    items: Vec<PageItem>,
+}
+
+#[derive(Deserialize)]
+struct PageMetadata {
+    #[serde(rename = "continue")]
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PageItem {
+    metadata: PageItemMetadata,
+}
+
+#[derive(Deserialize)]
+struct PageItemMetadata {
+    name: String,
 }
 
 /// The 99th of a hundred, or the slowest of few.

@@ -1,5 +1,5 @@
 //! Whatever one tenant stores costs only that tenant: beside one object of each odd form in his namespace, the objects of another one
-//! are converted, looked at and deleted as before.
+//! are converted, looked at and deleted as before, and whoever may list all namespaces reads them.
 //!
 //! | module | what lives here |
 //! |---|---|
@@ -14,12 +14,10 @@ mod forms;
 mod load;
 pub mod tenants;
 
-use std::time::Duration;
-
-use armature_controlplane::waiting::until_ok;
+use std::time::{Duration, Instant};
 
 use self::forms::FORMS;
-use self::load::{Load, Took};
+use self::load::{Load, Took, lists_all};
 use self::tenants::Tenant;
 use crate::chart::NAMESPACE;
 use crate::cluster::Cluster;
@@ -30,22 +28,27 @@ const MORE: Duration = Duration::from_secs(1);
 /// Memory that the chart gives the pod, in MiB.
 const MEMORY: u64 = 512;
 
-/// Measures until nobody waits longer than he may. A stall of the machine passes, what an odd object costs does not.
+/// By how much longer the other tenant may wait while the machine stalls, and how often that may be in a row.
+const STALL: Duration = Duration::from_secs(15);
+const STALLS: usize = 3;
+
+/// Measures that nobody waits longer than he may. A short stall of the machine passes; what an odd object costs does not, even if it
+/// ends by itself.
 async fn waits_no_longer(load: &mut Load<'_>, quiet: Took, beside: &str) {
-    let what = format!("the other tenant's objects to be served beside {beside}");
-    let took = until_ok(&what, async || {
+    for stalls in 0.. {
         let took = load.take().await;
-        match took.is_at_most(quiet, MORE) {
-            true => Ok(took),
-            false => Err(format!("{took:?}, and {quiet:?} without")),
+        println!("beside {beside}: {took:?}");
+        if took.is_at_most(quiet, MORE) {
+            return;
         }
-    })
-    .await;
-    println!("beside {beside}: {took:?}");
+        let is_stall = stalls < STALLS && took.is_at_most(quiet, STALL);
+        assert!(is_stall, "beside {beside}: {took:?}, and {quiet:?} without");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn odd_objects_of_one_tenant_cost_no_other() {
+    let began = Instant::now();
     let cluster = Cluster::start().await;
     let manifests = cluster.install(&[NAMESPACE, "team", "other"]).await;
     let pod = cluster.run(&manifests, "armature-0", "127.0.0.1").await;
@@ -59,6 +62,8 @@ async fn odd_objects_of_one_tenant_cost_no_other() {
     for (name, form) in FORMS {
         form(&cluster, &odd).await;
         waits_no_longer(&mut load, quiet, name).await;
+        let all = lists_all(&cluster).await;
+        println!("beside {name}: {all:?} for all namespaces");
     }
     // From now on everything comes from lists.
     pod.terminate().await;
@@ -68,4 +73,5 @@ async fn odd_objects_of_one_tenant_cost_no_other() {
     println!("{peak} MiB at most, with all of them listed");
     assert!(peak <= MEMORY, "{peak} MiB: the pod would have been killed");
     pod.terminate().await;
+    println!("{:?} in all", began.elapsed());
 }

@@ -6,7 +6,12 @@
 //! Every converted object has a `metadata`, as the API server demands of an answer. A review may hold objects without:
 //! server-side apply converts copies from which everything that a field manager owned is taken out, labels and with them
 //! the whole `metadata` included.
+//!
+//! Whoever may write an object as it is stored may nest it deeper than serde_json reads (128 levels; the API server takes
+//! 10,000). Such an object must not keep the others of its list from being read. So what is too deep stays text, too, and is left
+//! out where users read the object ([`conversion::note_depth`] keeps it from being lost by their writes).
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
@@ -19,18 +24,80 @@ use armature_shapes::conversion;
 
 use super::Kinds;
 
-/// Members of a metadata that stay text.
+/// The member in which an object says who it is.
+const METADATA: &str = "metadata";
+
+/// Members that stay text.
 type Texts<'a> = Vec<(String, &'a RawValue)>;
 
-/// An object in two parts.
+/// An object, in part read and in part text.
 pub(super) struct Document<'a> {
     /// The object; its metadata holds the annotations.
     object: Value,
-    /// What else its metadata has.
-    metadata: Texts<'a>,
+    /// Members that stay text, by the member of the object that they are in; with no name those of the object itself.
+    texts: BTreeMap<String, Texts<'a>>,
+    /// Bytes of texts that are nested too deeply to be read.
+    deep: usize,
 }
 
-impl Document<'_> {
+impl<'a> Document<'a> {
+    /// Reads an object of a review.
+    pub(super) fn read(text: &'a [u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(text).or_else(|_| Self::in_parts(text))
+    }
+
+    /// Reads members by themselves, and of those that are nested too deeply again the members.
+    fn in_parts(text: &'a [u8]) -> Result<Self, serde_json::Error> {
+        let parts: Members<'a> = serde_json::from_slice(text)?;
+        let mut document = Self::default();
+        for (name, text) in parts.0 {
+            if name == METADATA {
+                document.put_metadata(serde_json::from_str(text.get())?);
+                continue;
+            }
+            let mut too_deep = Texts::new();
+            let mut read = |name: String, text: &'a RawValue| match serde_json::from_str(text.get())
+            {
+                Ok(value) => Some((name, value)),
+                Err(_) => {
+                    document.deep += text.get().len();
+                    too_deep.push((name, text));
+                    None
+                }
+            };
+            if let Ok(value) = serde_json::from_str(text.get()) {
+                document.put(name, value);
+            } else if let Ok(members) = serde_json::from_str::<Members<'a>>(text.get()) {
+                let members = members.0.into_iter();
+                let members: Map<_, _> = members
+                    .filter_map(|(name, text)| read(name, text))
+                    .collect();
+                document.put(name.clone(), Value::Object(members));
+                document.texts.insert(name, too_deep);
+            } else {
+                read(name, text);
+                document
+                    .texts
+                    .entry(String::new())
+                    .or_default()
+                    .extend(too_deep);
+            }
+        }
+        Ok(document)
+    }
+
+    fn put(&mut self, name: String, value: Value) {
+        if let Value::Object(members) = &mut self.object {
+            members.insert(name, value);
+        }
+    }
+
+    fn put_metadata(&mut self, parts: Option<Metadata<'a>>) {
+        let parts = parts.unwrap_or_default();
+        self.put(METADATA.to_owned(), Value::Object(parts.parsed));
+        self.texts.insert(METADATA.to_owned(), parts.texts);
+    }
+
     pub(super) fn convert(mut self, kinds: &Kinds, api_version: &str) -> Result<Self, String> {
         let (group, version) = api_version
             .split_once('/')
@@ -39,8 +106,21 @@ impl Document<'_> {
         let info = kinds
             .get(&(group, kind))
             .ok_or_else(|| format!("this operator knows no kind {kind} in {group}"))?;
+        let is_stored = |api_version: &str| {
+            let version = api_version.rsplit_once('/');
+            version.is_some_and(|(_, version)| conversion::is_stored(info, version))
+        };
+        let found = self.object.get("apiVersion").and_then(Value::as_str);
+        if self.deep > 0 && !found.is_some_and(is_stored) {
+            return Err("it is nested too deeply to be converted".to_owned());
+        }
         let converted = conversion::convert(info, self.object, version);
         self.object = converted.map_err(|error| error.to_string())?;
+        // Nothing is lost where it goes from one stored form into another.
+        if self.deep > 0 && !is_stored(api_version) {
+            conversion::note_depth(&mut self.object, self.deep);
+            self.texts.retain(|name, _| name == METADATA);
+        }
         Ok(self)
     }
 
@@ -52,7 +132,8 @@ impl Document<'_> {
     /// Kind, namespace and name, for messages.
     pub(super) fn name(&self) -> String {
         let text = |wanted: &str| {
-            let found = self.metadata.iter().find(|(name, _)| name == wanted);
+            let mut texts = self.texts.get(METADATA).into_iter().flatten();
+            let found = texts.find(|(name, _)| name == wanted);
             let text = found.and_then(|(_, text)| serde_json::from_str(text.get()).ok());
             text.unwrap_or_else(String::new)
         };
@@ -60,11 +141,22 @@ impl Document<'_> {
     }
 }
 
+impl Default for Document<'_> {
+    /// With the metadata that every answer has.
+    fn default() -> Self {
+        Self {
+            object: serde_json::json!({METADATA: {}}),
+            texts: BTreeMap::new(),
+            deep: 0,
+        }
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Document<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
+        struct Object;
 
-        impl<'de> Visitor<'de> for Members {
+        impl<'de> Visitor<'de> for Object {
             type Value = Document<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,27 +164,46 @@ impl<'de: 'a, 'a> Deserialize<'de> for Document<'a> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut object = Map::new();
-                let mut metadata = Texts::new();
+                let mut document = Document::default();
                 while let Some(name) = map.next_key::<String>()? {
-                    let value = if name == "metadata" {
-                        let parts: Option<Metadata<'de>> = map.next_value()?;
-                        let parts = parts.unwrap_or_default();
-                        metadata = parts.texts;
-                        Value::Object(parts.parsed)
+                    if name == METADATA {
+                        document.put_metadata(map.next_value()?);
                     } else {
-                        map.next_value()?
-                    };
-                    object.insert(name, value);
+                        document.put(name, map.next_value()?);
+                    }
                 }
-                let empty = || Value::Object(Map::new());
-                object.entry("metadata").or_insert_with(empty);
-                let object = Value::Object(object);
-                Ok(Document { object, metadata })
+                Ok(document)
             }
         }
 
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// Members of an object as texts.
+struct Members<'a>(Texts<'a>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+
+        impl<'de> Visitor<'de> for All {
+            type Value = Members<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Texts::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(All)
     }
 }
 
@@ -164,21 +275,21 @@ fn labels<'a>(
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let members = self.object.as_object();
-        let mut map = serializer.serialize_map(members.map(Map::len))?;
+        let mut map = serializer.serialize_map(None)?;
         for (name, value) in members.into_iter().flatten() {
-            match value.as_object().filter(|_| name == "metadata") {
-                Some(parsed) => {
-                    let texts = &self.metadata;
-                    map.serialize_entry(name, &Joined { parsed, texts })?;
-                }
+            match value.as_object().zip(self.texts.get(name)) {
+                Some((parsed, texts)) => map.serialize_entry(name, &Joined { parsed, texts })?,
                 None => map.serialize_entry(name, value)?,
             }
+        }
+        for (name, text) in self.texts.get("").into_iter().flatten() {
+            map.serialize_entry(name, text)?;
         }
         map.end()
     }
 }
 
-/// Metadata of two parts as one.
+/// Members that were read and members that are text, as one object.
 struct Joined<'a> {
     parsed: &'a Map<String, Value>,
     texts: &'a Texts<'a>,

@@ -1,3 +1,5 @@
+mod depth;
+
 use armature_shapes::testing::gadget::MODEL;
 use serde_json::{Value, json};
 

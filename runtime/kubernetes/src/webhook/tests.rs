@@ -52,24 +52,6 @@ async fn ask(service: &Router, query: &str, body: Body) -> (StatusCode, HeaderMa
     (status, headers, text.unwrap())
 }
 
-async fn status_of(object: &str) -> StatusCode {
-    let review = list(&[object.to_owned()]);
-    ask(&service(MEMORY), "", Body::from(review)).await.0
-}
-
-#[tokio::test]
-async fn an_object_that_is_nested_too_deeply_is_refused_and_the_webhook_lives_on() {
-    let nested = |levels: usize| {
-        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
-        format!(
-            "{{\"apiVersion\": \"toys.azure.com/v1api20200101\", \"kind\": \"Gadget\", \
-             \"spec\": {{\"novel\": {open}{close}}}}}"
-        )
-    };
-    assert_eq!(status_of(&nested(200_000)).await, StatusCode::BAD_REQUEST);
-    assert_eq!(status_of(&nested(100)).await, StatusCode::OK);
-}
-
 #[tokio::test]
 async fn lists_that_do_not_fit_at_once_are_converted_one_after_the_other() {
     let service = service(MEMORY);

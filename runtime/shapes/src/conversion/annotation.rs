@@ -18,23 +18,40 @@ const NAME_LIMIT: usize = 63;
 
 /// Takes the stash out of the annotations. One that cannot be read is dropped: a user has edited it.
 ///
+/// That holds for a deletion at this version, too: the API server has the object that is there converted before any write.
+///
 /// # Errors
-/// [`ConversionError::TooMuchToStash`] when the object was read without its stash.
+/// [`ConversionError::TooMuchToStash`] and [`ConversionError::TooDeep`] when the object was read without a part of it.
 pub(super) fn take(
     kind: &KindInfo,
     version: &VersionInfo,
     object: &mut Value,
 ) -> Result<Stash, ConversionError> {
     let stash = remove(object);
+    let name = || format!("{}.{}", kind.kind, kind.group);
     match stash.omitted {
         None => Ok(stash),
+        Some(bytes) if stash.is_deep => Err(ConversionError::TooDeep {
+            kind: name(),
+            version: version.name,
+            bytes,
+            stored: kind.hub.storage_version,
+        }),
         Some(bytes) => Err(ConversionError::TooMuchToStash {
-            kind: format!("{}.{}", kind.kind, kind.group),
+            kind: name(),
             version: version.name,
             bytes,
             newest: kind.versions.last().map_or("", |version| version.name),
         }),
     }
+}
+
+/// Notes that so many bytes of the object were left out because they are nested too deeply.
+pub(super) fn note_depth(object: &mut Value, bytes: usize) {
+    let mut stash = remove(object);
+    stash.omitted = Some(bytes);
+    stash.is_deep = true;
+    put(object, stash);
 }
 
 fn remove(object: &mut Value) -> Stash {
@@ -58,6 +75,7 @@ fn remove(object: &mut Value) -> Stash {
                 stash.spec.extend(read.spec);
                 stash.status = read.status;
                 stash.omitted = read.omitted;
+                stash.is_deep = read.is_deep;
             }
         } else if is_stash_annotation(key) {
             stash.spec.extend(serde_json::from_str::<Entry>(text));
@@ -112,9 +130,11 @@ fn fitting(stash: Stash, room: usize) -> Map<String, Value> {
         spec.extend(text(entry).map(|text| (key(entry), text)));
     }
     let spec_bytes: usize = spec.iter().map(bytes).sum();
+    let too_many = (spec_bytes > room).then_some(spec_bytes);
     let rest = Stash {
         spec: Vec::new(),
-        omitted: (spec_bytes > room).then_some(spec_bytes),
+        omitted: stash.omitted.or(too_many),
+        is_deep: stash.is_deep,
         status: stash.status,
     };
     let mut annotations = match rest.omitted {
@@ -180,7 +200,7 @@ mod tests {
         Stash {
             spec: entries(spec),
             status: entries(status),
-            omitted: None,
+            ..Stash::default()
         }
     }
 

@@ -29,7 +29,8 @@ use crate::quote::shortened;
 ///
 /// Kubernetes bounds an object's annotations (256 KiB of keys and values). Where the stash does not fit beside the others,
 /// what it has of the status is left out, since Azure says it again. If that is not enough, the annotation only says how many
-/// bytes were left out: the object can be read, and a write at this version is refused, because it would lose them.
+/// bytes were left out: the object can be read, and a write at this version is refused, because it would lose them. The same
+/// holds for what is nested too deeply to be read ([`note_depth`]).
 pub const STASH_ANNOTATION: &str = "armature.azure.com/conversion-stash";
 
 /// Whether an annotation is part of what an object's version cannot express.
@@ -86,6 +87,21 @@ pub enum ConversionError {
         /// The newest version of the kind.
         newest: &'static str,
     },
+    /// A write through a version of an object that was read without what is nested too deeply: see [`STASH_ANNOTATION`].
+    #[error(
+        "{kind} cannot be written at {version}: {bytes} bytes of this object are nested too deeply to be read, and they would be \
+         lost; delete it at {stored}, or have somebody who may write it there take them out"
+    )]
+    TooDeep {
+        /// Kind and group.
+        kind: String,
+        /// The version.
+        version: &'static str,
+        /// Bytes that were left out.
+        bytes: usize,
+        /// The storage version.
+        stored: &'static str,
+    },
     /// Typed conversion between two kinds.
     #[error(
         "cannot convert between {from} and {to}: they are different kinds or no hub is among them"
@@ -124,6 +140,17 @@ pub fn to_hub(kind: &KindInfo, version: &str, object: Value) -> Result<Value, Co
 /// Whether objects of this version can be read: one that is served or was, or a storage version of now or then.
 pub fn is_readable(kind: &KindInfo, version: &str) -> bool {
     version == kind.hub.storage_version || find_by_any_name(kind, version).is_some()
+}
+
+/// Whether objects are stored at this version, now or by an earlier release.
+pub fn is_stored(kind: &KindInfo, version: &str) -> bool {
+    version == kind.hub.storage_version || earlier_storage(kind, version).is_some()
+}
+
+/// Notes on a served object that so many bytes of it were left out because they are nested too deeply: it is not written at this
+/// version then.
+pub fn note_depth(object: &mut Value, bytes: usize) {
+    annotation::note_depth(object, bytes);
 }
 
 /// A stored object in this version's words.

@@ -103,9 +103,12 @@ pub(super) struct Stash {
     pub spec: Vec<Entry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub status: Vec<Entry>,
-    /// Bytes that did not fit: the stash holds nothing else then.
+    /// Bytes that were left out: the stash holds nothing of the spec then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub omitted: Option<usize>,
+    /// Whether they were left out for their depth, not for their length.
+    #[serde(rename = "deep", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_deep: bool,
 }
 
 impl Stash {

@@ -209,6 +209,24 @@ fn more_than_annotations_hold_can_be_read_and_is_not_lost_by_a_write() {
 }
 
 #[test]
+fn what_was_left_out_is_not_lost_by_a_write() {
+    let stored = to_hub(&MODEL, NEW, served(NEW, &new_spec())).unwrap();
+    for version in [OLD, NEW] {
+        let mut read = from_hub(&MODEL, version, stored.clone()).unwrap();
+        note_depth(&mut read, 500);
+        let error = to_hub(&MODEL, version, read).unwrap_err();
+        let expected = format!(
+            "Gadget.toys.azure.com cannot be written at {version}: 500 bytes of this object are nested too deeply to be read, and \
+             they would be lost; delete it at v20210101storage, or have somebody who may write it there take them out"
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!(is_stored(&MODEL, "v20210101storage"));
+    assert!(is_stored(&MODEL, "v1api20200101storage"));
+    assert!(!is_stored(&MODEL, NEW));
+}
+
+#[test]
 fn what_server_side_apply_takes_out_of_the_stash_goes_and_the_rest_stays() {
     let mut new = new_spec();
     new["tags"] = json!({"a": "1", "b": "2"});

@@ -1,0 +1,78 @@
+//! Objects that are nested deeper than a reader of JSON goes.
+
+use serde_json::Value;
+
+use super::{list, object, whole};
+use armature_shapes::testing::gadget::MODEL;
+
+fn nested(levels: usize) -> String {
+    format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels))
+}
+
+/// An object at this version of whose parts some are nested so deeply.
+fn deep(version: &str, levels: usize) -> String {
+    let (group, kind, nested) = (MODEL.group, MODEL.kind, nested(levels));
+    format!(
+        r#"{{"apiVersion":"{group}/{version}","kind":"{kind}","metadata":{{"name":"deep"}},"status":{{"id":"/x","more":{nested}}},
+            "spec":{{"originalVersion":"v20210101","accessTier":"Hot","more":{nested}}},"other":[{nested}]}}"#
+    )
+}
+
+/// What is converted, and whether all is.
+fn converted(objects: &[String], version: &str) -> (Vec<Value>, Value) {
+    let answer = whole(&list(objects, version)).expect("an answer");
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let response = &answer["response"];
+    let objects = response["convertedObjects"].as_array().expect("a list");
+    (objects.clone(), response["result"].clone())
+}
+
+#[test]
+fn one_that_is_too_deep_is_read_without_and_hides_no_other() {
+    for levels in [200, 9_000, 200_000] {
+        let objects = [
+            object(r#""metadata":{"name":"a"},"#),
+            deep("v20210101storage", levels),
+            deep("v1api20200101storage", levels),
+            object(r#""metadata":{"name":"b"},"#),
+        ];
+        for version in ["v20210101", "v1api20200101"] {
+            let (read, result) = converted(&objects, version);
+            assert_eq!(result["status"], "Success", "{result}");
+            let names: Vec<_> = read.iter().map(|one| &one["metadata"]["name"]).collect();
+            assert_eq!(names, ["a", "deep", "deep", "b"]);
+            for deep in &read[1..3] {
+                assert!(deep["spec"].get("more").is_none(), "{deep}");
+                assert!(deep.get("other").is_none(), "{deep}");
+                assert_eq!(deep["status"]["id"], "/x");
+                // Who writes what was read would lose the rest.
+                let (written, result) = converted(&[deep.to_string()], "v20210101storage");
+                assert_eq!(written.len(), 0);
+                let message = result["message"].as_str().expect("why");
+                assert!(message.contains("nested too deeply"), "{message}");
+            }
+            assert_eq!(read[1]["spec"].as_object().expect("spec").len(), 1);
+        }
+    }
+}
+
+#[test]
+fn what_is_too_deep_is_not_lost_between_two_stored_forms() {
+    let text = deep("v1api20200101storage", 200);
+    let review = list(&[text], "v20210101storage");
+    let answer = whole(&review).expect("an answer");
+    assert!(answer.contains(r#""status":"Success""#));
+    assert_eq!(answer.matches(&nested(200)).count(), 3);
+    assert!(answer.contains(r#""apiVersion":"toys.azure.com/v20210101storage""#));
+}
+
+#[test]
+fn what_a_user_sends_too_deep_is_refused() {
+    let (written, result) = converted(&[deep("v20210101", 200)], "v20210101storage");
+    assert_eq!(written.len(), 0);
+    let message = result["message"].as_str().expect("why");
+    assert_eq!(
+        message,
+        "Gadget /deep: it is nested too deeply to be converted"
+    );
+}
