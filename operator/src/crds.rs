@@ -8,7 +8,7 @@ use armature_runtime::engine::crd::ServedVersions;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{
     AppliedCrds, Conversion, CrdInstaller, CrdVersions, InstalledCrd, Replica, Strangers,
-    applied_digest,
+    UnknownVersions, applied_digest,
 };
 use armature_runtime::resource::Kind;
 use futures::StreamExt;
@@ -48,6 +48,8 @@ pub struct CrdKeeper {
     build: Option<String>,
     /// Kinds of CRDs that convert here.
     converted: HashSet<Kind>,
+    /// CRDs that serve versions which this program does not have.
+    unknown: UnknownServed,
     /// When to install CRDs; never when that is done or not ours to do.
     install_at: Option<Instant>,
     /// Who migrates objects that may be stored at older versions, if anybody here does.
@@ -73,6 +75,7 @@ impl CrdKeeper {
             replica,
             strangers: Strangers::default(),
             converted: HashSet::new(),
+            unknown: UnknownServed::default(),
             install_at: None,
             migrator,
         }
@@ -106,8 +109,8 @@ impl CrdKeeper {
         self.install().await
     }
 
-    /// Tells those who keep CRDs themselves what theirs lack.
-    fn tell_of_lacks(&self, installed: &[InstalledCrd]) {
+    /// Tells those who keep CRDs themselves what theirs lack, and what they have that this program has not.
+    fn tell_of_lacks(&mut self, installed: &[InstalledCrd]) {
         let ours = installed.iter().filter(|crd| self.kind_of(crd).is_some());
         let lacking = ours.filter(|crd| !crd.gives_status());
         let names: Vec<&str> = lacking
@@ -115,6 +118,19 @@ impl CrdKeeper {
             .collect();
         if let [first, ..] = names[..] {
             tracing::warn!(crds = names.len(), first, "some CRDs {LACK_STATUS}");
+        }
+        let here = installed.iter().filter_map(|crd| {
+            let is_here = self.conversion(crd) != Conversion::Elsewhere;
+            self.kind_of(crd)
+                .filter(|_| is_here)
+                .map(|kind| (crd, kind))
+        });
+        let here: Vec<_> = here.collect();
+        let unknown = here.into_iter();
+        let unknown = unknown.filter_map(|(crd, kind)| self.unknown.newly(crd, kind));
+        let unknown: Vec<UnknownVersions> = unknown.collect();
+        if let [first, ..] = &unknown[..] {
+            tracing::error!(crds = unknown.len(), %first, "{REQUESTS_FAIL}");
         }
     }
 
@@ -304,6 +320,12 @@ impl CrdKeeper {
             }
         }
         self.converted.insert(Kind(kind));
+        // CRDs that are to be installed get other versions.
+        if self.install_at.is_none()
+            && let Some(error) = self.unknown.newly(crd, kind)
+        {
+            tracing::error!(crds = 1, first = %error, "{REQUESTS_FAIL}");
+        }
         if let Some(migrator) = &self.migrator
             && crd.needs_migration(kind)
         {
@@ -346,10 +368,63 @@ impl CrdKeeper {
     }
 }
 
+/// What is wrong with CRDs that serve versions which nobody converts.
+const REQUESTS_FAIL: &str = "some CRDs convert here and serve versions that this operator does not have: requests at those versions, and \
+                             all lists at them, fail";
+
+/// Kinds whose CRDs serve versions that this program does not have, each told once.
+#[derive(Default)]
+struct UnknownServed(HashSet<Kind>);
+
+impl UnknownServed {
+    /// The versions, where it was not told yet that there are some.
+    fn newly(&mut self, crd: &InstalledCrd, kind: &'static KindInfo) -> Option<UnknownVersions> {
+        let Err(unknown) = crd.check_served(kind) else {
+            self.0.remove(&Kind(kind));
+            return None;
+        };
+        self.0.insert(Kind(kind)).then_some(unknown)
+    }
+}
+
 /// Waits for a moment, for ever if there is none.
 pub async fn due(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use armature_runtime::testing::gadget::MODEL;
+
+    use super::*;
+
+    fn crd(served: &[&str]) -> InstalledCrd {
+        let versions = served
+            .iter()
+            .map(|name| json!({"name": name, "served": true, "storage": false}));
+        let crd = json!({
+            "metadata": {"name": "gadgets.toys.azure.com"},
+            "spec": {
+                "group": MODEL.group, "names": {"kind": MODEL.kind},
+                "versions": versions.collect::<Vec<_>>(),
+            },
+        });
+        serde_json::from_str(&crd.to_string()).unwrap()
+    }
+
+    #[test]
+    fn versions_that_nobody_converts_are_told_once_until_they_are_gone() {
+        let mut unknown = UnknownServed::default();
+        let known = crd(&["v1api20200101", "v20210101"]);
+        let newer = crd(&["v1api20200101", "v20990101"]);
+        assert_eq!(unknown.newly(&known, &MODEL), None);
+        let told = unknown.newly(&newer, &MODEL).unwrap();
+        assert_eq!(told.versions, "v20990101");
+        assert_eq!(unknown.newly(&newer, &MODEL), None);
+        assert_eq!(unknown.newly(&known, &MODEL), None);
+        assert!(unknown.newly(&newer, &MODEL).is_some());
     }
 }
