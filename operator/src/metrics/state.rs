@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::turn::Turn;
 
 /// Reasons with a label of their own. Azure's error codes are reasons too, and there is no end of them.
-const REASONS: [&str; 21] = [
+const REASONS: [&str; 23] = [
     reason::SUCCEEDED,
     reason::RECONCILING,
     reason::DELETING,
@@ -38,6 +38,8 @@ const REASONS: [&str; 21] = [
     reason::PROTECTED,
     reason::ADOPTION_REFUSED,
     reason::CREDENTIAL_NOT_FOUND,
+    reason::SCOPE_NOT_ALLOWED,
+    reason::TIMED_OUT,
     reason::FAILED,
     reason::UNKNOWN_ERROR,
 ];

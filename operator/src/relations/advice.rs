@@ -5,7 +5,7 @@ use armature_runtime::reconcile::condition::reason;
 use super::node::Node;
 
 /// Advice by reason, where the message of the condition does not say it all.
-const BY_REASON: [(&str, &str); 23] = [
+const BY_REASON: [(&str, &str); 24] = [
     (
         reason::RECONCILING,
         "Azure is at work on it: wait. `kubectl describe` shows since when.",
@@ -50,6 +50,11 @@ const BY_REASON: [(&str, &str); 23] = [
     (
         reason::PAUSED,
         "Somebody has paused it: the message says how, and taking that away goes on.",
+    ),
+    (
+        reason::TIMED_OUT,
+        "Something did not answer for minutes in the step that the message names: look at the operator's way to it; the operator tries \
+         again by itself.",
     ),
     (
         reason::FAILED,
