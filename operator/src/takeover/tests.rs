@@ -8,12 +8,12 @@ use kube::api::ObjectMeta;
 use serde_json::{Value, json};
 
 use super::ahead::{Versions, ahead};
-use super::check::{Check, Row};
+use super::check::{self, Check, Namespaces, Row};
 use super::found::{Admission, Found, SERVICE, Workload, is_its_image};
 use super::record::Record;
 use super::steps::{Readiness, State, Step, Task, back, over};
 use super::text;
-use crate::plan::{Action, Name};
+use crate::plan::{Action, Name, Plan};
 
 const NAMESPACE: &str = "azureserviceoperator-system";
 
@@ -317,4 +317,55 @@ fn a_check_has_a_line_for_each_object() {
     });
     let line = "shop       StorageAccount  two   v20230101  Secret shop/aso-credential  skip    yes    update\n";
     assert!(text.contains(line), "{text}");
+    let default = "1 of kinds that Armature has; it adds a status that says when nobody has looked at an object";
+    assert!(text.contains(default), "{text}");
+}
+
+/// What a check says of a cluster without objects.
+fn exceptions(change: impl FnOnce(&mut Found)) -> Vec<String> {
+    let mut found = former();
+    change(&mut found);
+    let plan = Plan {
+        format: String::new(),
+        version: String::new(),
+        offline: true,
+        requests: 0,
+        resources: Vec::new(),
+        problems: Vec::new(),
+        notes: Vec::new(),
+    };
+    let checked = check::check(&found, &[], &Namespaces::default(), &plan);
+    let exceptions = checked.exceptions.into_iter();
+    exceptions
+        .map(|exception| format!("{}: {}", exception.of, exception.message))
+        .collect()
+}
+
+#[test]
+fn a_check_tells_versions_and_kinds_that_could_not_be_converted_any_more() {
+    const CRD: &str = "CRD resourcegroups.resources.azure.com";
+    assert_eq!(exceptions(|_| {}), [""; 0]);
+    let unknown = "which this version of the operator does not know; run a version that does";
+    let stored = exceptions(|it| it.crds = vec![crd(SERVICE, true, "v1api20990101storage")]);
+    let told = format!("{CRD}: {CRD} has objects of v1api20990101storage, {unknown}");
+    assert_eq!(stored, [told]);
+    let serve = |served: bool| {
+        exceptions(move |it| {
+            let newer = &mut it.crds[0].spec.versions[0];
+            newer.name = "v1api20990101".to_owned();
+            newer.served = served;
+        })
+    };
+    let told = format!(
+        "{CRD}: requests at a version that it serves would fail: {CRD} has objects of v1api20990101, {unknown}"
+    );
+    assert_eq!(serve(true), [told]);
+    assert_eq!(serve(false), [""; 0], "nobody asks for it");
+    let others = exceptions(|it| it.unknown.push("toys.toys.azure.com".to_owned()));
+    let told =
+        "CRD toys.toys.azure.com: Armature does not have this kind: its objects stay as they are";
+    assert!(
+        others.len() == 1 && others[0].starts_with(told),
+        "{others:?}"
+    );
 }
