@@ -7,7 +7,9 @@
 )]
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
+use armature::render::{self, RenderedRequest};
 use armature_conformance::data::{self, Exchange, Recording};
 use armature_conformance::properties::versions;
 use armature_runtime::azure::Method;
@@ -18,6 +20,9 @@ use armature_runtime::shape::StructShape;
 use serde_json::json;
 
 const ENDPOINT: &str = "https://management.azure.com";
+
+/// The subscription in ids of the samples.
+const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// What is outside of what the tests made, by parts of the request or the id and of the place: an assignment in a sample names
 /// an account of another test.
@@ -44,8 +49,14 @@ fn path(exchange: &Exchange) -> &str {
 /// The groups that the recorded test made, and what it made outside of groups.
 fn scopes(recording: &Recording) -> Option<AllowedScopes> {
     let puts = recording.exchanges.iter().filter(|it| it.method == "PUT");
-    let made = puts.map(|exchange| {
-        let segments: Vec<&str> = path(exchange).split('/').collect();
+    made_by(puts.map(|exchange| exchange.url.as_str()))
+}
+
+/// The groups that PUTs to these URLs make, and what they make outside of groups.
+fn made_by<'u>(urls: impl Iterator<Item = &'u str>) -> Option<AllowedScopes> {
+    let made = urls.map(|url| {
+        let path = url.split('?').next().unwrap();
+        let segments: Vec<&str> = path.split('/').collect();
         let in_group = segments.len() > 4 && segments[3].eq_ignore_ascii_case("resourceGroups");
         let length = if in_group { 5 } else { segments.len() };
         segments[..length].join("/")
@@ -77,6 +88,15 @@ fn shape(exchange: &Exchange) -> Option<&'static StructShape> {
             && api_version.starts_with(version.api_version)
     });
     found.map(|(_, version)| version.spec)
+}
+
+/// The shape of a rendered request.
+fn shape_of_sample(request: &RenderedRequest) -> &'static StructShape {
+    let mut kinds = armature_generated::KINDS.iter();
+    let kind = kinds.find(|kind| (kind.group, kind.kind) == (request.group, request.kind));
+    let mut versions = kind.unwrap().versions.iter();
+    let version = versions.find(|version| request.url.ends_with(version.api_version));
+    version.unwrap_or_else(|| panic!("{}", request.url)).spec
 }
 
 #[test]
@@ -121,6 +141,91 @@ fn no_recorded_test_is_refused_what_it_made_for_itself() {
     let gone: Vec<_> = KNOWN.iter().filter(|row| !is_there(row)).collect();
     assert!(gone.is_empty(), "no longer outside: {gone:#?}");
     assert!(requests > 5000 && bodies > 400);
+}
+
+/// What samples write down as the id of something that is there already, by parts of the id and by the place: these are refused
+/// with right. Nothing else may be.
+const BESIDE_SAMPLES: &[(&str, &str)] = &[
+    (
+        "/providers/Microsoft.Billing/billingAccounts/",
+        "AliasSpec properties.billingScope",
+    ),
+    (
+        "/resourceGroups/cache-north/",
+        "RedisLinkedServerSpec properties.linkedRedisCacheId",
+    ),
+    (
+        "/resourceGroups/certificates/",
+        "SecretSpec properties.parameters.secretSource.id",
+    ),
+    (
+        "/resourceGroups/dns/",
+        "PrivateEndpointsPrivateDnsZoneGroupSpec properties.privateDnsZoneConfigs[0].properties.privateDnsZoneId",
+    ),
+    (
+        "/resourceGroups/events/",
+        "DataConnectionSpec properties.eventHubResourceId",
+    ),
+    (
+        "/resourceGroups/firewalls/",
+        "SecurityPolicySpec properties.parameters.wafPolicy.id",
+    ),
+    (
+        "/resourceGroups/keys/",
+        "DiskEncryptionSetSpec properties.activeKey.sourceVault.id",
+    ),
+    (
+        "/resourceGroups/ledger-north/",
+        "ServersFailoverGroupSpec properties.partnerServers[0].id",
+    ),
+    (
+        "/resourceGroups/machines/",
+        "BackupVaultsBackupInstanceSpec properties.dataSourceInfo.resourceID",
+    ),
+    (
+        "/resourceGroups/openshift-samples-nodes",
+        "OpenShiftClusterSpec properties.clusterProfile.resourceGroupId",
+    ),
+    (
+        "/resourceGroups/training/",
+        "TrustedAccessRoleBindingSpec properties.sourceResourceId",
+    ),
+];
+
+/// Samples refer to those of other groups of kinds: all of them stay within the resource groups, and what else, that they make
+/// together.
+#[test]
+fn no_sample_is_refused_what_samples_make() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
+    let folders = std::fs::read_dir(samples).unwrap();
+    let folders = folders.map(|entry| entry.unwrap().path());
+    let folders = folders.filter(|path| path.is_dir());
+    let render = |folder| render::render_paths(&[folder], armature_generated::KINDS, SUBSCRIPTION);
+    let requests: Vec<RenderedRequest> = folders.flat_map(|it| render(it).requests).collect();
+    let scopes = made_by(requests.iter().map(|request| request.url.as_str())).unwrap();
+    let mut outside = BTreeSet::new();
+    for request in &requests {
+        if !scopes.allow_request(Method::Put, &request.url) {
+            outside.insert((request.url.clone(), String::new()));
+        }
+        let shape = shape_of_sample(request);
+        for named in ids_named(shape, &request.body, ENDPOINT) {
+            if !scopes.allow_in_body(&named.id) {
+                outside.insert((named.id, format!("{} {}", shape.name, named.path)));
+            }
+        }
+    }
+    println!("{} samples, {} outside", requests.len(), outside.len());
+    let is_row = |(what, place): &(String, String), row: &(&str, &str)| {
+        what.contains(row.0) && place == row.1
+    };
+    let is_known = |found: &&(String, String)| BESIDE_SAMPLES.iter().any(|row| is_row(found, row));
+    let new: Vec<_> = outside.iter().filter(|found| !is_known(found)).collect();
+    assert!(new.is_empty(), "{new:#?}");
+    let is_there = |row: &&(&str, &str)| outside.iter().any(|found| is_row(found, row));
+    let gone: Vec<_> = BESIDE_SAMPLES.iter().filter(|row| !is_there(row)).collect();
+    assert!(gone.is_empty(), "no longer outside: {gone:#?}");
+    assert!(requests.len() > 300, "{}", requests.len());
 }
 
 /// What curation calls free text is none.
