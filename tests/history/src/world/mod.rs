@@ -124,6 +124,13 @@ fn registry() -> Registry {
     registry.clone()
 }
 
+/// What drawn specs refer to.
+fn put_first_data(cluster: &MemoryCluster) {
+    for kind in [DataKind::Secret, DataKind::ConfigMap] {
+        cluster.put_data(kind, DATA.0, &[(DATA.1, FIRST_VALUE)]);
+    }
+}
+
 impl World {
     /// A world for the kind, with its owners ready.
     ///
@@ -191,9 +198,7 @@ impl World {
             cancellation: CancellationToken::new(),
         };
         let others = client(OTHERS, Arc::default());
-        for kind in [DataKind::Secret, DataKind::ConfigMap] {
-            cluster.put_data(kind, DATA.0, &[(DATA.1, FIRST_VALUE)]);
-        }
+        put_first_data(&cluster);
         Self {
             cluster,
             simulator,
