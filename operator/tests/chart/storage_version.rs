@@ -12,7 +12,6 @@ use crate::protection;
 /// The kind with a version for users, and one in which it is stored.
 fn crd() -> Value {
     let mut crd = protection::crd();
-    crd["spec"]["versions"][0]["subresources"] = json!({"status": {}});
     let mut stored = crd["spec"]["versions"][0].clone();
     stored["name"] = json!("v1storage");
     crd["spec"]["versions"][0]["storage"] = json!(false);
@@ -53,16 +52,6 @@ async fn refusal_of(cluster: &Cluster, version: &str, change: Value) -> Option<S
     patched.err().map(|error| error.to_string())
 }
 
-/// What it says to a change of the status of one that is there.
-async fn refusal_of_status(cluster: &Cluster, version: &str) -> Option<String> {
-    let change = Patch::Merge(json!({"status": {"conditions": []}}));
-    let groups = groups(cluster, version);
-    let patched = groups
-        .patch_status("there", &PatchParams::default(), &change)
-        .await;
-    patched.err().map(|error| error.to_string())
-}
-
 async fn cluster_with(settings: &[&str]) -> Cluster {
     let cluster = Cluster::start().await;
     cluster.apply(&namespace(NAMESPACE)).await;
@@ -86,7 +75,7 @@ async fn cluster_with(settings: &[&str]) -> Cluster {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn spec_and_status_are_not_written_where_nothing_checks_them() {
+async fn spec_is_not_written_where_nothing_checks_it() {
     let cluster = cluster_with(&["storageVersionWriters={nobody}"]).await;
     cluster
         .until("the policy is in force", async |cluster| {
@@ -106,9 +95,6 @@ async fn spec_and_status_are_not_written_where_nothing_checks_them() {
     let refused = refusal_of(&cluster, "v1storage", edit("x")).await;
     assert!(refused.is_some(), "an edit");
     assert_eq!(refusal_of(&cluster, "v1", edit("northeurope")).await, None);
-    let refused = refusal_of_status(&cluster, "v1storage").await;
-    assert!(refused.is_some(), "an edit of the status");
-    assert_eq!(refusal_of_status(&cluster, "v1").await, None);
     // Whoever collects garbage or backs up sends metadata at any version.
     let notes = json!({"metadata": {"annotations": {"a": "b"}, "finalizers": ["tests.example/a"]}});
     assert_eq!(refusal_of(&cluster, "v1storage", notes).await, None);
