@@ -33,16 +33,8 @@ const RULES: [&str; 2] = ["properties.capacity", "properties.capacity from 1 to 
 
 /// A store whose capacity is Azure's, and stands at 9 there. Its next pass has something to send.
 async fn with_an_edit(rule: &str, etag: Option<&str>) -> (World, ObjectKey) {
-    let world = World::with_group().await;
     let spec = |zones: Value| json!({"capacity": 5, "location": "westus", "zones": zones});
-    let store = world.store(spec(json!(["1"])));
-    world
-        .cluster
-        .annotate(&store, names::IGNORE_PATHS, Some(rule));
-    for _ in 0..2 {
-        assert_eq!(world.pass(&store).await, Requeue::Sync);
-    }
-    world.forget();
+    let (world, store) = owned::store(rule, spec(json!(["1"]))).await;
     world.azure.set(STORE, moved_to(&world, 9, etag));
     world.store(spec(json!(["1", "2"])));
     world.journal.take();

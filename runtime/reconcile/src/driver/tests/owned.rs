@@ -9,7 +9,7 @@ fn spec(capacity: i64, tier: &str) -> Value {
     json!({"capacity": capacity, "tier": tier, "location": "westus", "zones": ["1"]})
 }
 
-async fn store(rule: &str, spec: Value) -> (World, ObjectKey) {
+pub(super) async fn store(rule: &str, spec: Value) -> (World, ObjectKey) {
     let world = World::with_group().await;
     let store = world.store(spec);
     world
