@@ -29,12 +29,12 @@ pub(super) struct Readings {
 struct Reading {
     version: String,
     begun: Instant,
-    state: watch::Receiver<State>,
+    phase: watch::Receiver<Phase>,
     task: AbortHandle,
 }
 
 #[derive(Clone)]
-enum State {
+enum Phase {
     Waits,
     Runs,
     Ended(Box<Found>),
@@ -56,7 +56,7 @@ impl Readings {
         place: &Place,
         read: impl FnOnce() -> Found + Send + 'static,
     ) -> Option<Found> {
-        let (mut state, until, is_first) = {
+        let (mut phase, until, is_first) = {
             let mut known = self.lock();
             let running = known.get(key).filter(|it| it.version == version);
             let is_first = running.is_none();
@@ -66,25 +66,25 @@ impl Readings {
                 known.insert(key.clone(), begun);
             }
             let reading = known.get(key)?;
-            (reading.state.clone(), reading.begun + PATIENCE, is_first)
+            (reading.phase.clone(), reading.begun + PATIENCE, is_first)
         };
         let is_over = timeout_at(until, async {
             // Who comes first may wait for what has its turn: there is one at a time.
-            let enough = |state: &State| match state {
-                State::Waits => false,
-                State::Runs => is_first,
-                State::Ended(_) => true,
+            let enough = |phase: &Phase| match phase {
+                Phase::Waits => false,
+                Phase::Runs => is_first,
+                Phase::Ended(_) => true,
             };
-            state.wait_for(enough).await.is_ok()
+            phase.wait_for(enough).await.is_ok()
         });
         if is_over.await.unwrap_or(false) {
-            let ended = state.wait_for(|state| matches!(state, State::Ended(_)));
+            let ended = phase.wait_for(|phase| matches!(phase, Phase::Ended(_)));
             ended.await.ok()?;
         }
-        let state = state.borrow().clone();
-        match state {
-            State::Ended(found) => Some(*found),
-            State::Waits | State::Runs => None,
+        let phase = phase.borrow().clone();
+        match phase {
+            Phase::Ended(found) => Some(*found),
+            Phase::Waits | Phase::Runs => None,
         }
     }
 
@@ -94,14 +94,14 @@ impl Readings {
         place: &Place,
         read: impl FnOnce() -> Found + Send + 'static,
     ) -> Reading {
-        let (told, state) = watch::channel(State::Waits);
+        let (told, phase) = watch::channel(Phase::Waits);
         let (turns, place) = (Arc::clone(&self.turns), place.clone());
         let task = tokio::spawn(async move {
             let turn = match &place {
                 Place::Secret { namespace, .. } => turns.take(namespace).await,
                 Place::Operator => turns.take("").await,
             };
-            told.send_replace(State::Runs);
+            told.send_replace(Phase::Runs);
             // Not on a thread that others wait for.
             let found = tokio::task::spawn_blocking(move || {
                 let found = read();
@@ -109,12 +109,12 @@ impl Readings {
                 found
             });
             let found = found.await.unwrap_or_else(|_| Err(undecodable(place)));
-            told.send_replace(State::Ended(Box::new(found)));
+            told.send_replace(Phase::Ended(Box::new(found)));
         });
         Reading {
             version: version.to_owned(),
             begun: Instant::now(),
-            state,
+            phase,
             task: task.abort_handle(),
         }
     }

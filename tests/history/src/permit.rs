@@ -125,7 +125,7 @@ impl Hand<'_> {
         walk(
             at,
             &steps(row.path),
-            &mut Place::Look(&mut is_there),
+            &mut Aim::Look(&mut is_there),
             self.draw,
         );
         is_there
@@ -133,7 +133,7 @@ impl Hand<'_> {
 
     fn put(&mut self, path: &str, new: New<'_>) {
         let at = (self.shape, &mut *self.spec);
-        walk(at, &steps(path), &mut Place::Set(new), self.draw);
+        walk(at, &steps(path), &mut Aim::Set(new), self.draw);
     }
 
     fn picked<'w>(&self, words: &[&'w str]) -> &'w str {
@@ -162,7 +162,7 @@ fn on(ty: Type, draw: Draw) -> Option<Value> {
 }
 
 /// What is done at the end of a path.
-enum Place<'p> {
+enum Aim<'p> {
     Set(New<'p>),
     Look(&'p mut bool),
 }
@@ -176,7 +176,7 @@ fn steps(path: &str) -> Vec<&str> {
 fn walk(
     (shape, spec): (&'static StructShape, &mut Value),
     steps: &[&str],
-    place: &mut Place<'_>,
+    aim: &mut Aim<'_>,
     draw: Draw,
 ) {
     let Some(members) = spec.as_object_mut() else {
@@ -187,7 +187,7 @@ fn walk(
             ArmPlace::Variant => {
                 if let (Type::Struct(shape), Some(below)) = (field.ty, members.get_mut(field.name))
                 {
-                    walk((shape, below), steps, place, draw);
+                    walk((shape, below), steps, aim, draw);
                 }
             }
             ArmPlace::At(names) => {
@@ -198,13 +198,7 @@ fn walk(
                 if is_on_way && !field.name.ends_with("FromConfig") {
                     let has_item = steps[names.len() - 1].ends_with("[]");
                     let rest = &steps[names.len()..];
-                    go_on(
-                        (field.name, field.ty),
-                        members,
-                        (has_item, rest),
-                        place,
-                        draw,
-                    );
+                    go_on((field.name, field.ty), members, (has_item, rest), aim, draw);
                 }
             }
             ArmPlace::Operator | ArmPlace::Further(_) => {}
@@ -216,14 +210,14 @@ fn go_on(
     (name, ty): (&str, Type),
     members: &mut Map<String, Value>,
     (has_item, rest): (bool, &[&str]),
-    place: &mut Place<'_>,
+    aim: &mut Aim<'_>,
     draw: Draw,
 ) {
     let made = |shape| Arbitrary::valid(draw.seed, 0).object(shape);
     match (ty, rest) {
-        (ty, []) => match place {
-            Place::Look(found) => **found |= members.contains_key(name),
-            Place::Set(new) => {
+        (ty, []) => match aim {
+            Aim::Look(found) => **found |= members.contains_key(name),
+            Aim::Set(new) => {
                 members.shift_remove(&format!("{name}FromConfig"));
                 match new(ty) {
                     Some(value) => members.insert(name.to_owned(), value),
@@ -232,11 +226,11 @@ fn go_on(
             }
         },
         (Type::Struct(shape), rest) => {
-            if let (Place::Look(_), None) = (&place, members.get(name)) {
+            if let (Aim::Look(_), None) = (&aim, members.get(name)) {
                 return;
             }
             let below = members.entry(name).or_insert_with(|| made(shape));
-            walk((shape, below), rest, place, draw);
+            walk((shape, below), rest, aim, draw);
         }
         (Type::List(list), rest) if has_item => {
             let Type::Struct(shape) = list.item else {
@@ -247,14 +241,14 @@ fn go_on(
                 if items.is_empty() {
                     items.push(made(shape));
                 }
-                walk((shape, &mut items[0]), rest, place, draw);
+                walk((shape, &mut items[0]), rest, aim, draw);
             }
         }
         (Type::Map(_), [key]) => {
             let entries = members.entry(name).or_insert_with(|| json!({}));
-            match place {
-                Place::Look(found) => **found |= entries.get(*key).is_some(),
-                Place::Set(new) => {
+            match aim {
+                Aim::Look(found) => **found |= entries.get(*key).is_some(),
+                Aim::Set(new) => {
                     if let (Some(value), Some(entries)) =
                         (new(Type::String), entries.as_object_mut())
                     {

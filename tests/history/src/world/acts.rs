@@ -175,14 +175,12 @@ impl World {
         self.check_pauses(&subject, before);
     }
 
-    fn hit(&mut self, subject: &Subject, path: &Path, patch: &Value) {
+    /// Somebody else changes a value of the resource.
+    pub(super) fn hit(&mut self, subject: &Subject, path: &Path, patch: &Value) {
         if self.simulator.drift(&subject.id, patch).is_err() {
             return;
         }
-        self.say(format!(
-            "somebody else changes {} again: {patch}",
-            subject.id
-        ));
+        self.say(format!("somebody else changes {}: {patch}", subject.id));
         let touched = Touched {
             path: path.clone(),
             at: self.sequence(),

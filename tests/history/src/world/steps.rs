@@ -12,7 +12,6 @@ use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
 use super::harm::{drift_of, rule};
-use super::ledger::Touched;
 use super::subject::{DATA, NAMESPACE, Subject};
 use super::{FIRST_VALUE, OPERATOR_NAMESPACE, World};
 use crate::edit;
@@ -125,23 +124,20 @@ impl World {
     }
 
     fn edit(&mut self, who: Who, change: Change, draw: Draw) {
-        let index = self.index(who);
-        let subject = &self.subjects[index];
-        if self.cluster.object(&subject.key()).is_none() {
-            return;
-        }
-        let Some(mut spec) = subject.spec.clone() else {
-            return;
-        };
-        let Some(said) = edit::edit(subject.version.spec, &mut spec, change, draw) else {
-            return;
-        };
-        self.subjects[index].settle(&mut spec);
-        self.say(format!("edit: {said}"));
-        self.apply(index, spec);
+        self.edit_by(who, |subject, spec| {
+            edit::edit(subject.version.spec, spec, change, draw)
+        });
     }
 
     fn permit(&mut self, who: Who, is_on: bool, draw: Draw) {
+        self.edit_by(who, |subject, spec| {
+            let arm_type = subject.kind.remote_type();
+            permit(subject.version.spec, arm_type, spec, is_on, draw)
+        });
+    }
+
+    /// Applies what the spec of an object that is there has become, where something of it has changed.
+    fn edit_by(&mut self, who: Who, edit: impl FnOnce(&Subject, &mut Value) -> Option<String>) {
         let index = self.index(who);
         let subject = &self.subjects[index];
         if self.cluster.object(&subject.key()).is_none() {
@@ -150,9 +146,9 @@ impl World {
         let Some(mut spec) = subject.spec.clone() else {
             return;
         };
-        let arm_type = subject.kind.remote_type();
-        let said = permit(subject.version.spec, arm_type, &mut spec, is_on, draw);
-        let Some(said) = said else { return };
+        let Some(said) = edit(subject, &mut spec) else {
+            return;
+        };
         self.subjects[index].settle(&mut spec);
         self.say(format!("edit: {said}"));
         self.apply(index, spec);
@@ -375,19 +371,7 @@ impl World {
         let patch = path.iter().rev().fold(value, |below, name| {
             Value::Object(Map::from_iter([(name.clone(), below)]))
         });
-        if self.simulator.drift(&subject.id, &patch).is_err() {
-            return;
-        }
-        self.say(format!("somebody else changes {}: {patch}", subject.id));
-        let touched = Touched {
-            path: path.clone(),
-            at: self.sequence(),
-            is_unseen: !self.is_at_rest(&subject.key()) || self.is_outdated(&subject.id),
-        };
-        let record = self.ledger.of(&subject.id);
-        record.touched.push(touched);
-        record.drifts += 1;
-        self.note_foreign_move(&subject, &path);
+        self.hit(&subject, &path, &patch);
     }
 
     /// Whether an answer after the latest PUT was one from before it: what it showed seems to be the service's own way.
