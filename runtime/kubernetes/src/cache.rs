@@ -261,12 +261,6 @@ impl ObjectCache {
         self.write().lists.refuse(kind, &scope, why);
     }
 
-    /// Notes that a list of a kind failed, and is tried again.
-    pub fn mark_failed(&self, kind: Kind, namespace: Option<&str>, why: &str) {
-        let scope = namespace.map(str::to_owned);
-        self.write().lists.fail(kind, &scope, why);
-    }
-
     /// Forgets all objects of a kind that is no longer watched.
     pub fn forget_kind(&self, kind: Kind) {
         let mut state = self.write();

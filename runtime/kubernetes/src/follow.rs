@@ -30,13 +30,8 @@ pub(super) enum ItemEvent<K> {
         /// It is gone.
         is_gone: bool,
     },
-    /// A list could not be read, for this reason.
-    ListFailed {
-        /// What the API server said, or what kept it from it.
-        why: String,
-        /// The API server was reached, and will go on to refuse it.
-        is_refused: bool,
-    },
+    /// The API server was reached, and refuses: for this reason.
+    Refused(String),
 }
 
 impl<K> ItemEvent<K> {
@@ -55,7 +50,7 @@ impl<K> ItemEvent<K> {
     }
 }
 
-/// For watches to which neither an object that cannot be read nor a list that fails says anything.
+/// For watches to which neither an object that cannot be read nor a refusal says anything.
 pub(super) fn readable<K>(mut on_event: impl FnMut(Event<K>)) -> impl FnMut(ItemEvent<K>) {
     move |item| {
         if let ItemEvent::Event(event) = item {
@@ -133,11 +128,10 @@ async fn tell<K>(
             Err(error) => {
                 permit = None;
                 interrupted(&watched, &name, &error);
-                if let Error::InitialListFailed(error) = &error {
-                    on_item(ItemEvent::ListFailed {
-                        why: message(error),
-                        is_refused: is_refusal(error),
-                    });
+                if let Error::InitialListFailed(error) = &error
+                    && is_refusal(error)
+                {
+                    on_item(ItemEvent::Refused(message(error)));
                 }
                 let wait = backoff.next().unwrap_or_default();
                 tokio::time::sleep(wait).await;

@@ -258,9 +258,13 @@ impl KindWatch {
                     }
                     return;
                 }
-                ItemEvent::ListFailed { why, is_refused } => {
-                    refusals += u32::from(is_refused);
-                    return self.fail_list(&why, refusals >= REFUSALS);
+                ItemEvent::Refused(why) => {
+                    refusals += 1;
+                    if refusals >= REFUSALS {
+                        let namespace = self.namespace.as_deref();
+                        self.cluster.cache.mark_refused(self.kind, namespace, &why);
+                    }
+                    return;
                 }
             };
             match event {
@@ -281,14 +285,6 @@ impl KindWatch {
             }
         })
         .await;
-    }
-
-    fn fail_list(&self, why: &str, is_for_good: bool) {
-        let (cache, namespace) = (&self.cluster.cache, self.namespace.as_deref());
-        match is_for_good {
-            true => cache.mark_refused(self.kind, namespace, why),
-            false => cache.mark_failed(self.kind, namespace, why),
-        }
     }
 
     fn end_list(&self, listed: &HashSet<ObjectKey>) {

@@ -20,22 +20,18 @@ pub(crate) struct Lists {
 /// The first list of a kind in one scope. Later ones are told by watches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum List {
-    /// It is being read, or will be; so many tries failed since another one of its kind was complete.
-    Awaited(u32),
+    /// It is being read, or will be.
+    Awaited,
     /// It was read to its end.
     Complete,
-    /// The API server refuses it, or goes on to fail at it and not at others, for this reason.
+    /// The API server refuses it, for this reason.
     Refused(String),
 }
-
-/// Tries that fail, while another list of the kind was complete, before nobody waits for a list any more. The watcher waits up to
-/// half a minute between two.
-const FAILURES: u32 = 6;
 
 impl Lists {
     /// The kind is about to be listed in these scopes.
     pub fn begin(&mut self, kind: Kind, scopes: impl IntoIterator<Item = Scope>) {
-        let lists = scopes.into_iter().map(|scope| (scope, List::Awaited(0)));
+        let lists = scopes.into_iter().map(|scope| (scope, List::Awaited));
         self.kinds.insert(kind, lists.collect());
     }
 
@@ -52,20 +48,6 @@ impl Lists {
             && *list != List::Complete
         {
             *list = List::Refused(shortened(why).into_owned());
-        }
-    }
-
-    /// A try to read a list failed. Where another one of its kind was complete, it is this one that does not work, not the API server.
-    pub fn fail(&mut self, kind: Kind, scope: &Scope, why: &str) {
-        let others_work = self.of(kind).any(|(_, list)| *list == List::Complete);
-        if let Some(list) = self.list(kind, scope)
-            && let List::Awaited(failures) = list
-            && others_work
-        {
-            *failures += 1;
-            if *failures >= FAILURES {
-                *list = List::Refused(shortened(why).into_owned());
-            }
         }
     }
 
@@ -101,7 +83,7 @@ impl Lists {
         }
         let mut missing = self.of(kind).filter(|(scope, list)| match list {
             List::Complete => false,
-            List::Awaited(_) => true,
+            List::Awaited => true,
             List::Refused(_) => is_of(scope, namespace),
         });
         missing.next().map(|(scope, list)| told(kind, scope, list))
@@ -115,7 +97,7 @@ impl Lists {
         let kinds = self.kinds.iter();
         let of_type = kinds.filter(|(kind, _)| kind.0.remote_type().eq_ignore_ascii_case(arm_type));
         let mut lists = of_type.flat_map(|(kind, lists)| lists.iter().map(|list| (*kind, list)));
-        let missing = lists.find(|(_, (_, list))| matches!(list, List::Awaited(_)));
+        let missing = lists.find(|(_, (_, list))| **list == List::Awaited);
         missing.map(|(kind, (scope, list))| told(kind, scope, list))
     }
 
@@ -129,7 +111,7 @@ impl Lists {
         let mut all = all.flat_map(|(kind, lists)| lists.iter().map(|list| (*kind, list)));
         let missing = all.find(|(_, (scope, list))| match list {
             List::Complete => false,
-            List::Awaited(_) => true,
+            List::Awaited => true,
             List::Refused(_) => scope.as_deref().is_none_or(&exists),
         });
         missing.map(|(kind, (scope, list))| told(kind, scope, list))
@@ -193,39 +175,6 @@ mod tests {
         assert!(lists.has(KIND, "gone"), "it was complete once");
         lists.forget(KIND);
         assert!(!lists.has(KIND, "web"));
-    }
-
-    #[test]
-    fn a_list_that_fails_for_good_stops_its_namespace_and_no_other() {
-        let mut lists = Lists::default();
-        lists.all_kinds_are_known();
-        lists.begin(KIND, [scope("web"), scope("broken")]);
-        let fail = |lists: &mut Lists, times: u32| {
-            for _ in 0..times {
-                lists.fail(KIND, &scope("broken"), "etcd says no");
-            }
-        };
-        // The API server is away: which lists work is not known.
-        fail(&mut lists, 100);
-        lists.complete(KIND, &scope("web"));
-        assert!(lists.sharing_unknown(KIND, "web").is_some());
-        fail(&mut lists, FAILURES - 1);
-        assert!(lists.sharing_unknown(KIND, "web").is_some());
-        fail(&mut lists, 1);
-        assert_eq!(lists.sharing_unknown(KIND, "web"), None);
-        assert_eq!(lists.of_type_unknown(KIND.0.remote_type()), None);
-        assert_eq!(
-            lists.sharing_unknown(KIND, "broken").as_deref(),
-            Some("objects of kind Gadget in namespace broken cannot be listed: etcd says no")
-        );
-        assert!(
-            lists.unknown(|_| true).is_some(),
-            "it may protect something"
-        );
-        lists.complete(KIND, &scope("broken"));
-        assert_eq!(lists.unknown(|_| true), None);
-        fail(&mut lists, 100);
-        assert!(lists.has(KIND, "broken"), "it was complete once");
     }
 
     #[test]

@@ -20,6 +20,9 @@ use crate::port::KubernetesError;
 /// How long a pass may take. Azure answers within a minute or two, and few passes send more than a handful of requests.
 pub(super) const LONGEST_PASS: Duration = Duration::from_secs(5 * 60);
 
+/// What each step has, however late it is.
+const LEAST: Duration = Duration::from_secs(30);
+
 /// How often it is looked at whether a write of an extension has had its answer.
 const MOMENT: Duration = Duration::from_secs(1);
 
@@ -34,6 +37,8 @@ impl Pass<'_> {
         mut deadline: Instant,
     ) -> Result<Result<(), Ended>, KubernetesError> {
         let words = action.words();
+        // What took long before, and was waited for, is not this step's fault.
+        deadline = deadline.max(Instant::now() + LEAST);
         let must_end = action.writes() || self.owes_record();
         let gate = self.ways.gate.clone();
         let mut step = pin!(async {

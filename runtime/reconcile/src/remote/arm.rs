@@ -91,8 +91,7 @@ impl Session for Gate {
             })),
             200..300 => {
                 let body = response.body.unwrap_or_default();
-                let etag = body.get("etag").and_then(Value::as_str);
-                let etag = etag.or(response.headers.get("etag").map(String::as_str));
+                let etag = etag_in(&body).or(response.headers.get("etag").map(String::as_str));
                 Ok(Some(Reading {
                     provisioning: provisioning(&body),
                     etag: etag.map(str::to_owned),
@@ -321,6 +320,15 @@ pub(crate) fn transport_failure(error: &TransportError) -> Failure {
     failure
 }
 
+/// The ETag in a resource, where services put it and as they spell it.
+fn etag_in(body: &Value) -> Option<&str> {
+    let places = ["/etag", "/eTag", "/properties/etag", "/properties/eTag"];
+    let mut found = places
+        .into_iter()
+        .filter_map(|place| body.pointer(place)?.as_str());
+    found.next()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -357,5 +365,19 @@ mod tests {
         let told = |credential: bool| transport_failure(&error(credential)).message;
         assert_eq!(told(true), error(true).message);
         assert_eq!(told(false), error(false).to_string());
+    }
+
+    /// The last two as AKS spells it.
+    #[test]
+    fn an_etag_is_found_where_services_put_it() {
+        for body in [
+            serde_json::json!({"etag": "1", "properties": {"etag": "2"}}),
+            serde_json::json!({"properties": {"etag": "1"}}),
+            serde_json::json!({"eTag": "1"}),
+            serde_json::json!({"properties": {"eTag": "1"}}),
+        ] {
+            assert_eq!(etag_in(&body), Some("1"), "{body}");
+        }
+        assert_eq!(etag_in(&serde_json::json!({"etag": 1})), None);
     }
 }

@@ -92,3 +92,13 @@ async fn where_there_are_none_what_was_read_long_ago_is_read_again() {
         assert_eq!(found, ([gets, 1], json!(9)), "{seconds} {etag:?}");
     }
 }
+
+/// A service that changes its ETag at each look gets the PUT all the same.
+#[tokio::test]
+async fn an_etag_that_never_holds_keeps_no_edit_back() {
+    let (world, store) = with_an_edit(RULES[1], Some("1")).await;
+    world
+        .azure
+        .answer_in(|body, reads| body["etag"] = json!(format!("{reads}-x")));
+    assert_eq!(sent(&world, &store).await, ([5, 4], json!(9)));
+}
