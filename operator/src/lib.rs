@@ -15,6 +15,7 @@
 //! | [`descriptions`] | Azure's own words for properties |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
 //! | [`check`] | what of a cluster this release refuses |
+//! | [`settings`] | what the Secret of the operator's settings says, and what changed since the last start |
 //! | [`installation`] | the operator that is installed in a cluster, and what it is told |
 //! | [`takeover`] | a cluster from Azure Service Operator, and back |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
@@ -49,6 +50,7 @@ pub mod plan;
 pub mod relations;
 pub mod render;
 mod secret_bounds;
+pub mod settings;
 mod start_error;
 pub mod takeover;
 pub mod traces;

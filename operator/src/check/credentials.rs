@@ -36,7 +36,7 @@ impl Rules {
         let get = |name: &str| variables.get(name);
         let other_clouds = get("ALLOW_MULTI_ENV_MANAGEMENT");
         Ok(Self {
-            cloud: Cloud::from_variables(get)?,
+            cloud: Cloud::of_operator(get)?,
             token_file: get("AZURE_FEDERATED_TOKEN_FILE"),
             other_clouds: other_clouds.is_some_and(|value| value.eq_ignore_ascii_case("true")),
             identity_folders: identity_folders(get),

@@ -28,12 +28,13 @@ pub const ANY_CLOUD: &str = "ALLOW_MULTI_ENV_MANAGEMENT is true: whoever writes 
                              tokens and, for a workload identity, the assertion of the operator's service account; list the clouds in \
                              ARMATURE_ALLOWED_CLOUDS instead";
 
-/// How an operator reaches Azure: by the environment or by the files of a credential.
+/// How an operator reaches Azure: by its variables or by the files of a credential.
 pub fn of_operator(
     credential_folder: Option<PathBuf>,
     ca_file: Option<PathBuf>,
+    variable: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<ClientSettings> {
-    settings(own(credential_folder, variable)?, ca_file)
+    settings(own(credential_folder, &variable)?, ca_file, &variable)
 }
 
 fn own(
@@ -71,12 +72,16 @@ pub fn of_person(
             Some(subscription) if name == SUBSCRIPTION => Some(subscription.to_owned()),
             _ => variable(name),
         };
-        return settings(own(credential_folder, with_subscription)?, ca_file);
+        return settings(
+            own(credential_folder, with_subscription)?,
+            ca_file,
+            &variable,
+        );
     }
     let subscription = subscription.map(str::to_owned).or_else(signed_in);
     let identity =
         subscription.map(|subscription| Identity::new(&subscription, "", "", Proof::AzureCli));
-    settings(identity.into(), ca_file)
+    settings(identity.into(), ca_file, &variable)
 }
 
 /// The subscription that the Azure CLI works in, where somebody is signed in.
@@ -91,9 +96,10 @@ fn signed_in() -> Option<String> {
 fn settings(
     identity: OperatorIdentity,
     ca_file: Option<PathBuf>,
+    variable: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<ClientSettings> {
     Ok(ClientSettings {
-        cloud: Cloud::from_variables(variable)?,
+        cloud: Cloud::of_operator(variable)?,
         identity,
         ca_file,
         user_agent_suffix: variable("AZURE_USER_AGENT_SUFFIX"),

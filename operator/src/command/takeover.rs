@@ -20,6 +20,7 @@ use crate::takeover::carry_out::carry_out;
 use crate::takeover::check::{self, Check, Namespaces, not_ready};
 use crate::takeover::found::Found;
 use crate::takeover::record::Record;
+use crate::takeover::settings;
 use crate::takeover::steps::{self, Readiness, State, Step, Task};
 use crate::takeover::text;
 use crate::worlds::applied::Live;
@@ -211,7 +212,12 @@ impl Place {
             .filter(|one| !plan.problems.contains(one));
         let untold: Vec<String> = untold.collect();
         plan.problems.extend(untold);
-        Ok(check::check(&found, &objects, &namespaces, &plan))
+        let mut settings = Vec::new();
+        for deployment in &found.former_deployments {
+            let read = settings::read(&self.client, &self.live, deployment, objects.len());
+            settings.push(read.await);
+        }
+        Ok(check::check(&found, settings, &objects, &namespaces, &plan))
     }
 
     /// How far it is, and what that was told from.

@@ -6,13 +6,13 @@ use k8s_openapi::api::core::v1::Container;
 use kube::api::{Api, ListParams};
 
 use super::variables::{Sources, Variables, sources};
+use crate::settings::last::CONFIG_MAP;
 use crate::worlds::applied::Live;
 
 /// Label by which Armature's Deployments are found, as the chart has it.
 pub const OURS: &str = "app.kubernetes.io/name=armature";
 
-/// The Secret with the credential of the whole operator.
-pub const CREDENTIAL: &str = "aso-controller-settings";
+pub use crate::settings::SECRET as CREDENTIAL;
 
 /// Its container, as the chart names it.
 const CONTAINER: &str = "operator";
@@ -71,8 +71,17 @@ impl Found {
     /// The same with the files of the operator's own credential.
     pub async fn with_credential(mut self, live: &Live) -> Self {
         let secret = live.data(DataKind::Secret, &self.namespace, CREDENTIAL);
+        let counted = live.data(DataKind::ConfigMap, &self.namespace, CONFIG_MAP);
+        let counted = counted.await.ok().flatten().map(|it| {
+            let values = it.values.into_iter();
+            let values =
+                values.map(|(key, value)| (key, String::from_utf8_lossy(&value).into_owned()));
+            values.collect()
+        });
         match secret.await {
-            Ok(Some(secret)) => self.variables = self.variables.with_files(secret.values),
+            Ok(Some(secret)) => {
+                self.variables = self.variables.with_files(secret.values, counted.as_ref());
+            }
             Ok(None) => {}
             // What is meant for the operator alone may be hidden from others.
             Err(_) => {

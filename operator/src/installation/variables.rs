@@ -10,20 +10,20 @@ use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::port::DataKind;
 use k8s_openapi::api::core::v1::{Container, EnvVar};
 
+use crate::settings::SecretSettings;
+use crate::settings::keys::{ANY_CLOUD, NAMESPACES, POLICY, SETTINGS};
+
 /// Flags of `armature run`, and the variables that they come before.
 const FLAGS: [(&str, &str); 4] = [
     ("--allowed-scopes", "ALLOWED_SCOPES"),
     ("--allowed-scopes-mode", "ALLOWED_SCOPES_MODE"),
-    ("--default-reconcile-policy", "DEFAULT_RECONCILE_POLICY"),
-    ("--target-namespaces", TARGET_NAMESPACES),
+    ("--default-reconcile-policy", POLICY),
+    ("--target-namespaces", NAMESPACES),
 ];
-
-/// Namespaces whose objects the operator manages.
-pub const TARGET_NAMESPACES: &str = "AZURE_TARGET_NAMESPACES";
 
 /// Variables, beside those of [`FLAGS`] and of the credential, on which it depends what is refused.
 const COUNTING: [&str; 4] = [
-    "ALLOW_MULTI_ENV_MANAGEMENT",
+    ANY_CLOUD,
     "ARMATURE_ALLOWED_CLOUDS",
     "ARMATURE_SECRET_PROOFS",
     "ARMATURE_IDENTITY_FILE_FOLDERS",
@@ -88,8 +88,26 @@ impl Variables {
         found
     }
 
-    /// The same with the files of the credential's folder, which come before variables.
-    pub fn with_files(mut self, files: BTreeMap<String, Vec<u8>>) -> Self {
+    /// The same with the files of the credential's folder: those of the credential come before variables, and settings after
+    /// them. `counted` is what counted of settings at the last start of an operator that reads them; an earlier one heeds what
+    /// narrows what is managed alone.
+    pub fn with_files(
+        mut self,
+        files: BTreeMap<String, Vec<u8>>,
+        counted: Option<&BTreeMap<String, String>>,
+    ) -> Self {
+        let secret = SecretSettings::of(files.clone());
+        for key in SETTINGS {
+            let value = match counted {
+                Some(counted) => counted.get(key).map(String::as_str),
+                None if [NAMESPACES, POLICY].contains(&key) => secret.get(key),
+                None => None,
+            };
+            let value = value.filter(|value| !value.is_empty());
+            if let (Some(value), None) = (value, self.get(key)) {
+                self.values.insert(key.to_owned(), value.to_owned());
+            }
+        }
         let files = files.into_iter();
         let counting = files.filter(|(name, _)| OPERATOR_VARIABLES.contains(&name.as_str()));
         self.values
@@ -107,7 +125,7 @@ impl Variables {
 
     /// The namespaces whose objects the operator manages; all where there are none.
     pub fn target_namespaces(&self) -> BTreeSet<String> {
-        let text = self.get(TARGET_NAMESPACES).unwrap_or_default();
+        let text = self.get(NAMESPACES).unwrap_or_default();
         let names = text.split(',').map(str::trim);
         names
             .filter(|name| !name.is_empty())
@@ -129,10 +147,10 @@ impl Variables {
             let mode = Enforcement::parse(&text);
             settings.scopes_enforcement = mode.map_err(of("ALLOWED_SCOPES_MODE"))?;
         }
-        if let Some(text) = self.get("DEFAULT_RECONCILE_POLICY") {
+        if let Some(text) = self.get(POLICY) {
             let policy = Policy::parse(&text)
                 .ok_or_else(|| "expected manage, skip or detach-on-delete".to_owned());
-            settings.default_policy = policy.map_err(of("DEFAULT_RECONCILE_POLICY"))?;
+            settings.default_policy = policy.map_err(of(POLICY))?;
         }
         Ok(())
     }
@@ -373,11 +391,30 @@ mod tests {
         let told = told(json!({"env": env, "args": args}), &[]);
         let files = [("AZURE_CLIENT_ID", "file"), ("ALLOWED_SCOPES", "/file")];
         let files = files.map(|(name, value)| (name.to_owned(), value.as_bytes().to_vec()));
-        let told = told.with_files(files.into());
+        let told = told.with_files(files.into(), None);
         assert_eq!(told.get("AZURE_CLIENT_ID").as_deref(), Some("file"));
         // No file of the folder is read for anything but the credential.
         assert_eq!(told.get("ALLOWED_SCOPES").as_deref(), Some("/a"));
         let names = ["a", "b", "c"].map(str::to_owned);
         assert_eq!(told.target_namespaces(), BTreeSet::from(names));
+    }
+
+    #[test]
+    fn settings_of_the_secret_come_after_variables() {
+        let files = [(POLICY, "skip"), (NAMESPACES, "x"), (ANY_CLOUD, "true")];
+        let files = files.map(|(name, value)| (name.to_owned(), value.as_bytes().to_vec()));
+        let files = BTreeMap::from(files);
+        let of = |counted| {
+            let args = json!(["--target-namespaces=a"]);
+            told(json!({"args": args}), &[]).with_files(files.clone(), counted)
+        };
+        let earlier = of(None);
+        assert_eq!(earlier.get(POLICY).as_deref(), Some("skip"));
+        assert_eq!(earlier.get(NAMESPACES).as_deref(), Some("a"));
+        assert_eq!(earlier.get(ANY_CLOUD), None);
+        let counted = BTreeMap::from([(ANY_CLOUD.to_owned(), "true".to_owned())]);
+        let now = of(Some(&counted));
+        assert_eq!(now.get(ANY_CLOUD).as_deref(), Some("true"));
+        assert_eq!(now.get(POLICY), None);
     }
 }

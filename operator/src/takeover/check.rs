@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::found::{Found, Workload, kind_of};
+use super::settings::Settings;
 use crate::installation::CREDENTIAL;
 use crate::plan::{Action, Name, Plan};
 use crate::relations::Node;
@@ -22,6 +23,8 @@ use crate::worlds::applied::Live;
 pub struct Check {
     /// Deployments of Azure Service Operator.
     pub former: Vec<Workload>,
+    /// What they are told, and what becomes of it here.
+    pub settings: Vec<Settings>,
     /// CRDs of kinds that Armature has.
     pub crds: usize,
     /// The objects.
@@ -145,7 +148,13 @@ pub fn not_ready(objects: &[Object]) -> BTreeSet<String> {
 }
 
 /// Puts together what was found.
-pub fn check(found: &Found, objects: &[Object], namespaces: &Namespaces, plan: &Plan) -> Check {
+pub fn check(
+    found: &Found,
+    settings: Vec<Settings>,
+    objects: &[Object],
+    namespaces: &Namespaces,
+    plan: &Plan,
+) -> Check {
     let actions: BTreeMap<&Name, &crate::plan::Resource> = plan
         .resources
         .iter()
@@ -157,6 +166,7 @@ pub fn check(found: &Found, objects: &[Object], namespaces: &Namespaces, plan: &
         .collect();
     let mut exceptions = of_crds(found);
     exceptions.extend(of_operators(found, objects, &rows));
+    exceptions.extend(settings.iter().flat_map(|it| it.exceptions.clone()));
     exceptions.extend(of_objects(&rows, &actions));
     let problems = plan.problems.iter().map(|problem| Exception {
         of: "the cluster".to_owned(),
@@ -165,6 +175,7 @@ pub fn check(found: &Found, objects: &[Object], namespaces: &Namespaces, plan: &
     exceptions.extend(problems);
     Check {
         former: found.former.clone(),
+        settings,
         crds: found.crds.len(),
         objects: rows,
         exceptions,

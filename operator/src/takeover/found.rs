@@ -75,6 +75,8 @@ impl Admission {
 pub struct Found {
     /// Deployments of Azure Service Operator.
     pub former: Vec<Workload>,
+    /// The same, whole.
+    pub former_deployments: Vec<Deployment>,
     /// Deployments of Armature.
     pub ours: Vec<Workload>,
     /// What admits objects for Azure Service Operator.
@@ -128,7 +130,10 @@ impl Found {
             let workload = workload(client, &deployment).await?;
             match is_ours {
                 true => found.ours.push(workload),
-                false => found.former.push(workload),
+                false => {
+                    found.former.push(workload);
+                    found.former_deployments.push(deployment);
+                }
             }
         }
         for namespace in found.namespaces() {

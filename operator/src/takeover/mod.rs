@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ahead`] | objects that Azure Service Operator could not read |
 //! | [`found`] | what a cluster has of both operators |
+//! | [`settings`] | what Azure Service Operator is told, and what becomes of it here |
 //! | [`check`] | what the first passes over its objects would do, and what is no ordinary takeover |
 //! | [`record`] | what the way back needs, kept in the cluster |
 //! | [`steps`] | the steps there and back, and how far they are |
@@ -18,6 +19,7 @@ pub mod carry_out;
 pub mod check;
 pub mod found;
 pub mod record;
+pub mod settings;
 pub mod steps;
 pub mod text;
 

@@ -309,6 +309,7 @@ fn a_check_has_a_line_for_each_object() {
     };
     let text = text::check(&Check {
         former: Vec::new(),
+        settings: Vec::new(),
         crds: 1,
         objects: vec![row("one", Action::Adopt), row("two", Action::Update)],
         exceptions: Vec::new(),
@@ -334,7 +335,7 @@ fn exceptions(change: impl FnOnce(&mut Found)) -> Vec<String> {
         problems: Vec::new(),
         notes: Vec::new(),
     };
-    let checked = check::check(&found, &[], &Namespaces::default(), &plan);
+    let checked = check::check(&found, Vec::new(), &[], &Namespaces::default(), &plan);
     let exceptions = checked.exceptions.into_iter();
     exceptions
         .map(|exception| format!("{}: {}", exception.of, exception.message))

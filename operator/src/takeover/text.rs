@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::check::{Check, Row};
+use super::settings::{Setting, Settings};
 use super::steps::{State, Step, Task};
 use crate::explain::text as explain;
 
@@ -19,6 +20,9 @@ pub fn check(check: &Check) -> String {
                 workload.namespace, workload.name, workload.replicas
             ),
         );
+    }
+    for settings in &check.settings {
+        of_identity(&mut text, settings);
     }
     line(
         &mut text,
@@ -43,6 +47,10 @@ pub fn check(check: &Check) -> String {
         ),
     };
     line(&mut text, "Azure", &asked);
+    for settings in check.settings.iter().filter(|it| !it.settings.is_empty()) {
+        let _ = writeln!(text, "\nSettings of {}:", settings.deployment);
+        text.push_str(&settings_table(&settings.settings));
+    }
     if !check.objects.is_empty() {
         text.push('\n');
         text.push_str(&table(&check.objects));
@@ -60,6 +68,38 @@ pub fn check(check: &Check) -> String {
         let _ = writeln!(text, "  {}: {}", exception.of, exception.message);
     }
     text
+}
+
+/// The service account, and how workload identity is set up with it.
+fn of_identity(text: &mut String, settings: &Settings) {
+    let told = settings.workload_identity.iter();
+    let told: Vec<String> = told
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    let account = match told.is_empty() {
+        true => settings.service_account.clone(),
+        false => format!(
+            "{}, the subject of federated credentials ({})",
+            settings.service_account,
+            told.join(", ")
+        ),
+    };
+    line(text, "account", &account);
+}
+
+/// A line for each setting.
+fn settings_table(settings: &[Setting]) -> String {
+    let mut lines = vec![["SETTING", "VALUE", "FROM", "HERE"].map(str::to_owned)];
+    lines.extend(settings.iter().map(|setting| {
+        [
+            &setting.name,
+            &setting.value,
+            &setting.source,
+            &setting.here,
+        ]
+        .map(Clone::clone)
+    }));
+    explain::table(&lines)
 }
 
 /// A name, and what an object has under it.

@@ -20,6 +20,25 @@ const ENDPOINT: &str = "AZURE_RESOURCE_MANAGER_ENDPOINT";
 const AUTHORITY_HOST: &str = "AZURE_AUTHORITY_HOST";
 const AUDIENCE: &str = "AZURE_RESOURCE_MANAGER_AUDIENCE";
 
+/// Endpoint, authority host and older audience of each cloud that Azure's documents name. The endpoint is an audience, too.
+const KNOWN: [[&str; 3]; 3] = [
+    [
+        "https://management.azure.com",
+        "https://login.microsoftonline.com",
+        "https://management.core.windows.net",
+    ],
+    [
+        "https://management.usgovcloudapi.net",
+        "https://login.microsoftonline.us",
+        "https://management.core.usgovcloudapi.net",
+    ],
+    [
+        "https://management.chinacloudapi.cn",
+        "https://login.chinacloudapi.cn",
+        "https://management.core.chinacloudapi.cn",
+    ],
+];
+
 /// Why the settings name no cloud.
 #[derive(Debug, thiserror::Error)]
 pub enum CloudSettingsError {
@@ -88,6 +107,34 @@ impl Cloud {
                     .find(|(_, value)| value.is_none())
                     .map_or(ENDPOINT, |(name, _)| name),
             }),
+        }
+    }
+
+    /// The operator's own cloud: as [`Cloud::from_variables`], but where only some of the three are set, and they are those of a
+    /// cloud that is known, the others are that cloud's, too. The webhook of workload identity puts `AZURE_AUTHORITY_HOST` alone
+    /// into pods.
+    ///
+    /// # Errors
+    /// When only some are set and they are of no known cloud, or one is no https URL.
+    pub fn of_operator(
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, CloudSettingsError> {
+        let given = Self::VARIABLES.map(|name| {
+            let value = variable(name).unwrap_or_default();
+            value.trim().trim_end_matches('/').to_ascii_lowercase()
+        });
+        let mut set = given.iter().filter(|value| !value.is_empty());
+        let is_whole = given.iter().all(|value| !value.is_empty()) || set.next().is_none();
+        let known = KNOWN.iter().filter(|_| !is_whole);
+        let mut fitting = known.filter(|[endpoint, authority_host, audience]| {
+            let is_of = |at: usize, known: &[&str]| {
+                given[at].is_empty() || known.contains(&given[at].as_str())
+            };
+            is_of(0, &[endpoint]) && is_of(1, &[authority_host]) && is_of(2, &[endpoint, audience])
+        });
+        match fitting.next() {
+            Some([endpoint, authority_host, _]) => Self::new(endpoint, authority_host, endpoint),
+            None => Self::from_variables(variable),
         }
     }
 

@@ -1,4 +1,12 @@
 //! `armature run`: flags and environment variables of an operator (ASO behaviour §5.1, §5.2).
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | [`settings`] | flags beside the keys of the operator's Secret |
+//! | [`values`] | values of flags that are no plain numbers or words |
+
+mod settings;
+mod values;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -16,6 +24,8 @@ use armature_runtime::reconcile::time::Time;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
+use self::settings::Parsed;
+use self::values::{OptionalAddress, SyncPeriod, duration, optional_address, policy, sync_period};
 use super::azure;
 use super::quantity::{DEFAULT_BUDGET, budget, quantity};
 use crate::config::{
@@ -23,6 +33,7 @@ use crate::config::{
     VersionChoice, WebhookReach,
 };
 use crate::operator::Operator;
+use crate::settings::Chosen;
 use crate::traces::{CollectorUrl, Traces};
 
 const HELP: &str = "\
@@ -93,15 +104,15 @@ pub struct RunArguments {
 
     /// What this process does: manage objects, keep CRDs and serve their conversion, or both. Where several operators
     /// share a cluster, one has webhooks and the others watchers.
+    /// Without it watchers-and-webhooks.
     #[arg(
         long,
         env = "AZURE_OPERATOR_MODE",
         value_enum,
         ignore_case = true,
-        default_value_t = OperatorMode::WatchersAndWebhooks,
         value_name = "MODE"
     )]
-    operator_mode: OperatorMode,
+    operator_mode: Option<OperatorMode>,
 
     /// Namespace of the operator itself. It must exist; the webhook's certificate is kept there.
     #[arg(long, env = "POD_NAMESPACE", value_name = "NAMESPACE")]
@@ -117,9 +128,9 @@ pub struct RunArguments {
     target_namespaces: Vec<String>,
 
     /// Policy of objects that have no annotation serviceoperator.azure.com/reconcile-policy, in namespaces that have
-    /// none: manage, skip or detach-on-delete.
-    #[arg(long, env = "DEFAULT_RECONCILE_POLICY", default_value = "manage", value_parser = policy, value_name = "POLICY")]
-    default_reconcile_policy: Policy,
+    /// none: manage, skip or detach-on-delete. Without it manage.
+    #[arg(long, env = "DEFAULT_RECONCILE_POLICY", value_parser = policy, value_name = "POLICY")]
+    default_reconcile_policy: Option<Policy>,
 
     /// ARM ids below which everything must be that objects are for or refer to, with commas or spaces between them, in namespaces
     /// that have no annotation armature.azure.com/allowed-scopes; 'none' allows nothing there. Without it everything is allowed.
@@ -147,15 +158,10 @@ pub struct RunArguments {
     #[arg(long, env = "ARMATURE_GRAPH_PERIOD", default_value = "100s", value_parser = sync_period, value_name = "DURATION")]
     graph_period: SyncPeriod,
 
-    /// Objects of one kind that are reconciled at the same time; 0 for no limit but that of all kinds together, which they
-    /// share by turns.
-    #[arg(
-        long,
-        env = "MAX_CONCURRENT_RECONCILES",
-        default_value_t = 0,
-        value_name = "N"
-    )]
-    max_concurrent_reconciles: usize,
+    /// Objects of one kind that are reconciled at the same time; 0, and nothing, for no limit but that of all kinds together,
+    /// which they share by turns.
+    #[arg(long, env = "MAX_CONCURRENT_RECONCILES", value_name = "N")]
+    max_concurrent_reconciles: Option<usize>,
 
     /// How long an update waits while Azure does not say the end of what it is doing: a provisioningState such as Updating, a
     /// new resource that does not appear, an operation that cannot be followed. Then it is sent all the same, and Azure
@@ -279,14 +285,6 @@ pub struct RunArguments {
     verbose: u8,
 }
 
-/// How often something is done; `None` for never.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SyncPeriod(Option<Duration>);
-
-/// An address, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct OptionalAddress(Option<SocketAddr>);
-
 impl RunArguments {
     /// Runs the operator until SIGTERM or Ctrl-C.
     pub fn run(self) -> anyhow::Result<ExitCode> {
@@ -309,7 +307,11 @@ impl RunArguments {
 
     async fn until_stopped(self) -> anyhow::Result<ExitCode> {
         let stop = stop_on_signal()?;
-        let config = self.config().await?;
+        let kubernetes = kube::Config::infer().await.context(
+            "cannot find out how to reach Kubernetes; set KUBECONFIG or run inside a cluster",
+        )?;
+        let told = self.told(&kubernetes).await?;
+        let config = self.config(kubernetes, &told)?;
         if config.arm.other_clouds {
             tracing::warn!("{}", azure::ANY_CLOUD);
         }
@@ -327,23 +329,18 @@ impl RunArguments {
         Ok(code)
     }
 
-    /// The configuration that flags and environment describe.
-    async fn config(self) -> anyhow::Result<OperatorConfig> {
+    /// The configuration that flags, environment and Secret describe.
+    fn config(self, kubernetes: kube::Config, told: &Chosen) -> anyhow::Result<OperatorConfig> {
         let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        let parsed = Parsed::of(told)?;
+        let variable = |name: &str| settings::variable(told, name);
         Ok(OperatorConfig {
-            kubernetes: kube::Config::infer().await.context(
-                "cannot find out how to reach Kubernetes; set KUBECONFIG or run inside a cluster",
-            )?,
+            kubernetes,
             kinds: armature_generated::KINDS,
-            arm: azure::of_operator(self.credential_folder, self.arm_ca_file)?,
-            mode: self.operator_mode,
+            arm: azure::of_operator(self.credential_folder, self.arm_ca_file, variable)?,
+            mode: parsed.mode,
             namespace: self.namespace,
-            target_namespaces: self
-                .target_namespaces
-                .into_iter()
-                .map(|name| name.trim().to_owned())
-                .filter(|name| !name.is_empty())
-                .collect(),
+            target_namespaces: parsed.namespaces,
             crd_management: self.crd_management,
             crd_pattern: self.crd_pattern,
             crd_versions: self.crd_versions,
@@ -370,16 +367,15 @@ impl RunArguments {
             metrics_listen: self.metrics_addr.0,
             metrics_readers: metrics_readers(self.metrics_authentication),
             metrics_service: self.metrics_service,
-            default_policy: self.default_reconcile_policy,
+            default_policy: parsed.policy,
             allowed_scopes: self.allowed_scopes,
             allowed_scopes_mode: self.allowed_scopes_mode,
             export_bounds: self.export_metadata,
-            sync_period: self.sync_period.map_or(Some(SYNC_PERIOD), |set| set.0),
+            sync_period: parsed.sync_period.map_or(Some(SYNC_PERIOD), |set| set.0),
             // Whoever says how often to look is taken at their word.
-            longest_rest: self.sync_period.is_none().then_some(LONGEST_REST),
+            longest_rest: parsed.sync_period.is_none().then_some(LONGEST_REST),
             graph_period: self.graph_period.0,
-            max_concurrent_reconciles: Some(self.max_concurrent_reconciles)
-                .filter(|limit| *limit > 0),
+            max_concurrent_reconciles: parsed.concurrency,
             longest_hold_before_put: self.longest_hold_before_put,
             longest_hold_before_delete: self.longest_hold_before_delete,
             workers: self.workers,
@@ -410,74 +406,5 @@ fn metrics_readers(are_asked: bool) -> MetricsReaders {
     match are_asked {
         true => MetricsReaders::Authenticated,
         false => MetricsReaders::Anyone,
-    }
-}
-
-fn policy(text: &str) -> Result<Policy, String> {
-    Policy::parse(text).ok_or_else(|| "expected manage, skip or detach-on-delete".to_owned())
-}
-
-fn sync_period(text: &str) -> Result<SyncPeriod, String> {
-    if text.eq_ignore_ascii_case("never") {
-        return Ok(SyncPeriod(None));
-    }
-    match duration(text) {
-        Ok(period) => Ok(SyncPeriod(Some(period))),
-        Err(error) => Err(format!("{error}, or 'never'")),
-    }
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    const EXPECTED: &str = "expected a duration such as 1h or 15m, longer than nothing";
-    let span = text.parse::<jiff::SignedDuration>();
-    let span = span.map_err(|error| format!("{error}; {EXPECTED}"))?;
-    let duration = Duration::try_from(span).ok();
-    duration
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| EXPECTED.to_owned())
-}
-
-fn optional_address(text: &str) -> Result<OptionalAddress, String> {
-    if text == "0" || text.is_empty() {
-        return Ok(OptionalAddress(None));
-    }
-    // ":8081" means all addresses, as in other operators.
-    let text = match text.strip_prefix(':') {
-        Some(port) => format!("0.0.0.0:{port}"),
-        None => text.to_owned(),
-    };
-    text.parse()
-        .map(|address| OptionalAddress(Some(address)))
-        .map_err(|error| format!("expected address:port, or 0 for none: {error}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sync_periods() {
-        assert_eq!(
-            sync_period("1h").unwrap().0,
-            Some(Duration::from_secs(3600))
-        );
-        assert_eq!(
-            sync_period("15m").unwrap().0,
-            Some(Duration::from_secs(900))
-        );
-        assert_eq!(sync_period("Never").unwrap().0, None);
-        for wrong in ["0s", "soon", "", "-1h"] {
-            assert!(sync_period(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn health_addresses() {
-        assert_eq!(optional_address("0").unwrap().0, None);
-        assert_eq!(
-            optional_address(":8081").unwrap().0,
-            Some("0.0.0.0:8081".parse().unwrap())
-        );
-        assert!(optional_address("8081").is_err());
     }
 }

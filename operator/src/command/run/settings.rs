@@ -1,0 +1,128 @@
+//! Flags beside the keys of the operator's Secret: what counts of both, and what of it is told.
+
+use armature_runtime::reconcile::policy::Policy;
+use clap::{Args, Command, ValueEnum};
+
+use super::RunArguments;
+use super::values::{SyncPeriod, policy, sync_period};
+use crate::config::OperatorMode;
+use crate::settings::chosen::Given;
+use crate::settings::keys::{CONCURRENCY, MODE, NAMESPACES, POLICY, SECRET, SETTINGS, SYNC_PERIOD};
+use crate::settings::secret::names;
+use crate::settings::{Chosen, Last, SecretSettings, last};
+
+/// Settings that a Secret may give, read.
+pub(super) struct Parsed {
+    pub mode: OperatorMode,
+    pub namespaces: Vec<String>,
+    pub policy: Policy,
+    pub sync_period: Option<SyncPeriod>,
+    pub concurrency: Option<usize>,
+}
+
+impl Parsed {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When one means nothing; names it and where it is from.
+    pub fn of(told: &Chosen) -> anyhow::Result<Self> {
+        let mode = |text: &str| {
+            let mode = OperatorMode::from_str(text, true);
+            mode.map_err(|_| "expected watchers-and-webhooks, watchers or webhooks".to_owned())
+        };
+        let number = |text: &str| {
+            text.parse::<usize>()
+                .map_err(|_| "expected a number, 0 or more".to_owned())
+        };
+        let names = |text: &str| Ok(names(text));
+        Ok(Self {
+            mode: told.parsed(MODE, mode)?.unwrap_or_default(),
+            namespaces: told.parsed(NAMESPACES, names)?.unwrap_or_default(),
+            policy: told.parsed(POLICY, policy)?.unwrap_or(Policy::Manage),
+            sync_period: told.parsed(SYNC_PERIOD, sync_period)?,
+            concurrency: told.parsed(CONCURRENCY, number)?.filter(|limit| *limit > 0),
+        })
+    }
+}
+
+/// A variable of the environment, or what counts of a setting.
+pub(super) fn variable(told: &Chosen, name: &str) -> Option<String> {
+    match SETTINGS.contains(&name) {
+        true => told.get(name).map(str::to_owned),
+        false => std::env::var(name).ok(),
+    }
+}
+
+/// The variables of `armature run`.
+fn variables(command: &Command) -> Vec<&str> {
+    let arguments = command.get_arguments();
+    arguments.filter_map(|it| it.get_env()?.to_str()).collect()
+}
+
+impl RunArguments {
+    /// Settings that flags and environment give.
+    fn given(&self) -> Given {
+        let mode = self.operator_mode.and_then(|mode| mode.to_possible_value());
+        let flags = [
+            (MODE, mode.map(|mode| mode.get_name().to_owned())),
+            (NAMESPACES, Some(self.target_namespaces.join(","))),
+            (
+                POLICY,
+                self.default_reconcile_policy
+                    .map(|it| it.as_str().to_owned()),
+            ),
+            (SYNC_PERIOD, self.sync_period.map(|it| it.to_string())),
+            (
+                CONCURRENCY,
+                self.max_concurrent_reconciles.map(|it| it.to_string()),
+            ),
+        ];
+        let is_flag = |key: &str| flags.iter().any(|(flag, _)| *flag == key);
+        let others = SETTINGS.into_iter().filter(|key| !is_flag(key));
+        let others = others.map(|key| (key, std::env::var(key).ok()));
+        let all: Vec<(&'static str, Option<String>)> = others.chain(flags.clone()).collect();
+        let given = all
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
+        given
+            .filter(|(_, value)| !value.trim().is_empty())
+            .collect()
+    }
+
+    /// What counts of flags and Secret. Where there is a Secret, what means nothing in it is told, and what has changed since the
+    /// last start.
+    ///
+    /// # Errors
+    /// When the Secret's folder cannot be read.
+    pub(super) async fn told(&self, kubernetes: &kube::Config) -> anyhow::Result<Chosen> {
+        let given = self.given();
+        let Some(folder) = &self.credential_folder else {
+            return Ok(Chosen::of(
+                &given,
+                &SecretSettings::default(),
+                &Default::default(),
+            ));
+        };
+        let secret = SecretSettings::read(folder)?;
+        let client = kube::Client::try_from(kubernetes.clone())?;
+        let last = Last::read(&client, &self.namespace).await;
+        let waiting = last.waiting(&given, &secret);
+        let chosen = Chosen::of(&given, &secret, &waiting);
+        let command = Self::augment_args(Command::new("run"));
+        for note in secret.notes(&variables(&command)) {
+            tracing::warn!("Secret {SECRET}: {note}");
+        }
+        let waits = last::told_of_waiting(&secret, &waiting);
+        for note in chosen.notes().iter().chain(&waits) {
+            tracing::warn!("{note}");
+        }
+        for difference in last.differences(&given, &chosen) {
+            tracing::warn!("{difference}");
+        }
+        // A start that fails is none.
+        Parsed::of(&chosen)?;
+        let kept = (&secret, &waiting);
+        last.write(&client, &self.namespace, &chosen, kept).await;
+        Ok(chosen)
+    }
+}

@@ -1,0 +1,254 @@
+//! What counted at the last start, kept in a ConfigMap beside the operator: a start that behaves otherwise says so, and what an
+//! upgrade would widen without a word waits.
+//!
+//! Releases before this one read the credential alone from the Secret. When one of them was here, keys that narrow what is managed
+//! count at once; those that widen it, or send tokens elsewhere, wait until a flag or value says the same, or somebody edits them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use armature_runtime::azure::Cloud;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::Client;
+use kube::api::{Api, Patch, PatchParams};
+use serde_json::json;
+
+use super::chosen::{Chosen, Given, in_words};
+use super::keys::{ANY_CLOUD, MODE, SECRET, SETTINGS};
+use super::secret::{SecretSettings, comparable};
+
+/// The ConfigMap with what counted at the last start.
+pub const CONFIG_MAP: &str = "armature-settings";
+
+/// Before the names of keys that wait, in the ConfigMap.
+const WAITS: &str = "waiting.";
+
+/// Who writes it.
+const FIELD_MANAGER: &str = "armature";
+
+/// Secrets that an operator of ours leaves in its namespace, whatever its release.
+const OURS: [&str; 2] = ["armature-digest-key", "armature-webhook-certificate"];
+
+/// What was here before this start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Last {
+    /// No operator of ours: a new one, or that of a takeover.
+    None,
+    /// One that read the credential alone from the Secret.
+    Earlier,
+    /// One that wrote down what counted.
+    Known {
+        /// Settings as they are compared.
+        counted: BTreeMap<String, String>,
+        /// Keys that waited, with their values.
+        waiting: BTreeMap<String, String>,
+    },
+}
+
+impl Last {
+    /// Looks into the operator's namespace. Where that is forbidden, an earlier release was here: nothing is widened by mistake.
+    pub async fn read(client: &Client, namespace: &str) -> Self {
+        let found = Self::find(client, namespace).await;
+        found.unwrap_or_else(|error| {
+            tracing::warn!(
+                %error,
+                "what counted at the last start cannot be read from ConfigMap {namespace}/{CONFIG_MAP}: what would widen what is managed waits"
+            );
+            Self::Earlier
+        })
+    }
+
+    async fn find(client: &Client, namespace: &str) -> kube::Result<Self> {
+        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+        if let Some(map) = maps.get_opt(CONFIG_MAP).await? {
+            return Ok(Self::of(map.data.unwrap_or_default()));
+        }
+        let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+        for name in OURS {
+            match secrets.get_metadata_opt(name).await {
+                Ok(None) => {}
+                Ok(Some(_)) => return Ok(Self::Earlier),
+                // Which of them it may read depends on what it does.
+                Err(kube::Error::Api(status)) if status.code == 403 => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self::None)
+    }
+
+    fn of(data: BTreeMap<String, String>) -> Self {
+        let (waiting, counted): (BTreeMap<_, _>, BTreeMap<_, _>) = data
+            .into_iter()
+            .partition(|(key, _)| key.starts_with(WAITS));
+        let waiting = waiting.into_iter();
+        let waiting = waiting.map(|(key, value)| (key[WAITS.len()..].to_owned(), value));
+        Self::Known {
+            counted,
+            waiting: waiting.collect(),
+        }
+    }
+
+    /// The keys of the Secret that wait.
+    pub fn waiting(&self, given: &Given, secret: &SecretSettings) -> BTreeSet<&'static str> {
+        let keys = SETTINGS.into_iter().filter(|key| !given.contains_key(key));
+        let keys = keys.filter(|key| {
+            let Some(value) = secret.get(key) else {
+                return false;
+            };
+            match self {
+                Self::None => false,
+                Self::Earlier => {
+                    let widens =
+                        *key == MODE || *key == ANY_CLOUD || Cloud::VARIABLES.contains(key);
+                    widens
+                        && comparable(key, value) != comparable(key, super::chosen::default_of(key))
+                }
+                Self::Known { waiting, .. } => waiting
+                    .get(*key)
+                    .is_some_and(|it| *it == comparable(key, value)),
+            }
+        });
+        keys.collect()
+    }
+
+    /// How this start behaves otherwise than the last one, a sentence for each setting.
+    pub fn differences(&self, given: &Given, chosen: &Chosen) -> Vec<String> {
+        let counted = match self {
+            Self::None => return Vec::new(),
+            // It had the same flags and nothing else.
+            Self::Earlier => {
+                Chosen::of(given, &SecretSettings::default(), &BTreeSet::new()).comparable()
+            }
+            Self::Known { counted, .. } => counted.clone(),
+        };
+        let now = chosen.comparable();
+        let differing = SETTINGS.iter().filter_map(|key| {
+            let (before, now) = (counted.get(*key)?, now.get(*key)?);
+            (before != now).then(|| {
+                format!(
+                    "{key}: {} at the last start, now {} ({})",
+                    in_words(key, before),
+                    in_words(key, now),
+                    chosen.source(key)
+                )
+            })
+        });
+        differing.collect()
+    }
+
+    /// Writes down what counts now, where that is not there yet.
+    pub async fn write(
+        &self,
+        client: &Client,
+        namespace: &str,
+        chosen: &Chosen,
+        (secret, waiting): (&SecretSettings, &BTreeSet<&'static str>),
+    ) {
+        let mut data = chosen.comparable();
+        data.extend(waiting.iter().filter_map(|key| {
+            let value = comparable(key, secret.get(key)?);
+            Some((format!("{WAITS}{key}"), value))
+        }));
+        if *self == Self::of(data.clone()) {
+            return;
+        }
+        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+        let body = json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": CONFIG_MAP},
+            "data": data,
+        });
+        let parameters = PatchParams::apply(FIELD_MANAGER).force();
+        let written = maps
+            .patch(CONFIG_MAP, &parameters, &Patch::Apply(body))
+            .await;
+        if let Err(error) = written {
+            tracing::warn!(
+                %error,
+                "what counts cannot be written down in ConfigMap {namespace}/{CONFIG_MAP}: the next start does not say what has changed"
+            );
+        }
+    }
+}
+
+/// What is told of keys that wait.
+pub fn told_of_waiting(secret: &SecretSettings, waiting: &BTreeSet<&'static str>) -> Vec<String> {
+    let told = waiting.iter().filter_map(|key| {
+        let value = secret.get(key)?;
+        Some(format!(
+            "{key} is {value} in Secret {SECRET}, which earlier releases did not read; it waits, since it would widen or move what \
+             the operator does: give the chart's value or the flag, or edit the key"
+        ))
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys::{NAMESPACES, POLICY, SYNC_PERIOD};
+    use super::*;
+
+    fn secret(pairs: &[(&str, &str)]) -> SecretSettings {
+        let pairs = pairs.iter();
+        let pairs = pairs.map(|(key, value)| ((*key).to_owned(), value.as_bytes().to_vec()));
+        SecretSettings::of(pairs.collect())
+    }
+
+    /// One start: what waits, what differs, and what the next one finds.
+    fn start(
+        last: &Last,
+        given: &Given,
+        secret: &SecretSettings,
+    ) -> (Vec<&'static str>, Vec<String>, Last) {
+        let waiting = last.waiting(given, secret);
+        let chosen = Chosen::of(given, secret, &waiting);
+        let differences = last.differences(given, &chosen);
+        let mut data = chosen.comparable();
+        for key in &waiting {
+            let value = comparable(key, secret.get(key).unwrap());
+            data.insert(format!("{WAITS}{key}"), value);
+        }
+        (waiting.into_iter().collect(), differences, Last::of(data))
+    }
+
+    #[test]
+    fn after_an_upgrade_what_narrows_counts_and_what_widens_waits() {
+        let keys = secret(&[
+            (POLICY, "skip"),
+            (NAMESPACES, "b, a"),
+            (ANY_CLOUD, "true"),
+            (MODE, "watchers"),
+            (SYNC_PERIOD, "15m"),
+        ]);
+        let none = Given::new();
+        let (waiting, differences, last) = start(&Last::Earlier, &none, &keys);
+        assert_eq!(waiting, [ANY_CLOUD, MODE]);
+        assert_eq!(
+            differences,
+            [
+                "AZURE_TARGET_NAMESPACES: all namespaces at the last start, now a,b (Secret aso-controller-settings)",
+                "DEFAULT_RECONCILE_POLICY: manage at the last start, now skip (Secret aso-controller-settings)",
+                "AZURE_SYNC_PERIOD: as usual (once a day what Azure Resource Graph tells of, else every hour) at the last start, now 15m (Secret \
+                 aso-controller-settings)",
+            ]
+        );
+        // It waits at each start, until somebody edits it or a flag says it.
+        let (waiting, differences, _) = start(&last, &none, &keys);
+        assert_eq!((waiting.len(), differences.len()), (2, 0));
+        let by_flag = Given::from([(ANY_CLOUD, "true".to_owned())]);
+        let (waiting, differences, _) = start(&last, &by_flag, &keys);
+        assert_eq!((waiting, differences.len()), (vec![MODE], 1));
+        let edited = secret(&[(POLICY, "skip"), (MODE, "webhooks")]);
+        let (waiting, differences, _) = start(&last, &none, &edited);
+        assert_eq!((waiting.len(), differences.len()), (0, 3));
+    }
+
+    #[test]
+    fn of_a_takeover_all_counts() {
+        let keys = secret(&[(ANY_CLOUD, "true"), (MODE, "watchers")]);
+        let (waiting, differences, last) = start(&Last::None, &Given::new(), &keys);
+        assert_eq!((waiting.len(), differences.len()), (0, 0));
+        let (_, differences, _) = start(&last, &Given::new(), &keys);
+        assert_eq!(differences, Vec::<String>::new());
+    }
+}
