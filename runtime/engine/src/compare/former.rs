@@ -24,6 +24,9 @@ const ONCE: usize = 63;
 /// forgotten; a body with more of them is refused ([`Comparison::has_too_many_shared`]).
 pub const MOST_SHARED: usize = 4000;
 
+/// Stands among members where the last one has gone: what is known of paths is not of others that come.
+const NO_MEMBER: &str = "";
+
 /// A path as its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name([u8; LENGTH]);
@@ -69,7 +72,10 @@ impl Former {
             }
         }
         once.truncate(ONCE);
-        shared.extend(before.into_iter().flat_map(|before| &before.shared));
+        if let Some(before) = before {
+            shared.extend(&before.shared);
+            shared.extend(before.members_by_paths(comparison, keyed));
+        }
         Self {
             named,
             once,
@@ -77,8 +83,34 @@ impl Former {
         }
     }
 
-    pub fn has(&self, name: &Name) -> bool {
-        self.shared.contains(name) || self.named.contains(name) || self.once.contains(name)
+    /// Members that Azure has and that were ours, where a record of an earlier release knows no more than paths within them.
+    fn members_by_paths(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> BTreeSet<Name> {
+        let mut members = BTreeSet::new();
+        if self.has_shared() || comparison.shared.is_empty() {
+            return members;
+        }
+        present(comparison, &mut |path, _, _| {
+            let member = comparison.shared_member(&path);
+            let was_ours = |member: &&str| self.has((&path, Some(member)), keyed);
+            members.extend(member.filter(was_ours).map(|it| Name::of(it, keyed)));
+        });
+        members
+    }
+
+    /// Whether the path was named, now or once, `member` being the member of a shared map or list that it is of.
+    pub fn has(&self, (path, member): (&str, Option<&str>), keyed: Keyed<'_>) -> bool {
+        if !self.may_be_ours(member, keyed) {
+            return false;
+        }
+        let name = Name::of(path, keyed);
+        self.shared.contains(&name) || self.named.contains(&name) || self.once.contains(&name)
+    }
+
+    /// Whether what is known of a path within a member of a shared map or list is of that one: another one may bear the name of
+    /// one that has gone. Records of earlier releases know paths alone.
+    fn may_be_ours(&self, member: Option<&str>, keyed: Keyed<'_>) -> bool {
+        let of_ours = |member| self.shared.contains(&Name::of(member, keyed));
+        !self.has_shared() || member.is_none_or(of_ours)
     }
 
     /// Whether Azure returns what it did when these paths were recorded, `observed` being the digest of that. Paths that are new in
@@ -124,11 +156,13 @@ impl Former {
         let mut found = Vec::new();
         present(comparison, &mut |path, schema_path, value| {
             let member = comparison.shared_member(&path);
-            let member = member.map(|member| Name::of(member, keyed));
+            let name = member.map(|member| Name::of(member, keyed));
             // A member is told once, and not leaf by leaf.
-            let is_new = match member.filter(|member| gone.contains(member)) {
-                Some(member) => told.insert(member),
-                None => now.once.contains(&Name::of(&path, keyed)),
+            let is_new = match name.filter(|name| gone.contains(name)) {
+                Some(name) => told.insert(name),
+                None => {
+                    now.once.contains(&Name::of(&path, keyed)) && self.may_be_ours(member, keyed)
+                }
             };
             if is_new {
                 let change = match value {
@@ -158,13 +192,21 @@ impl Former {
             gone.remove(&Name::of(&held.path, keyed));
         }
         self.release(comparison, keyed);
+        let had_shared = self.has_shared();
         self.shared.retain(|name| !gone.contains(name));
+        if had_shared && self.shared.is_empty() {
+            self.shared.insert(Name::of(NO_MEMBER, keyed));
+        }
         present(comparison, &mut |path, _, _| {
             let name = Name::of(&path, keyed);
             let member = comparison.shared_member(&path);
+            let is_others = !self.may_be_ours(member, keyed);
             let member = member.filter(|member| gone.contains(&Name::of(member, keyed)));
             if member.is_some() || self.once.contains(&name) {
                 self.once.retain(|once| *once != name);
+                if member.is_none() && is_others {
+                    return;
+                }
                 let path = member.map_or_else(|| path.clone(), str::to_owned);
                 // Of a list that is kept as a whole, the items are not told again.
                 let mut lists = kept.iter();

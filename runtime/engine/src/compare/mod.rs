@@ -200,8 +200,7 @@ impl<'a> Comparison<'a> {
 
     /// The member of a shared map or list that this path is of, or is.
     fn shared_member<'p>(&self, path: &'p str) -> Option<&'p str> {
-        let mut shared = self.shared.iter();
-        shared.find_map(|prefix| first_below(path, prefix))
+        shared_member(self.shared, path)
     }
 
     /// Calls `take` for the member of a shared map or list that each leaf of the spec is of.
@@ -271,6 +270,12 @@ impl<'a> Comparison<'a> {
         let is_of_this = earlier.is_of(self, uid);
         self.unexplained(&|leaf| is_of_this && earlier.expects(leaf, uid))
     }
+}
+
+/// The member of one of these maps and lists that a path is of, or is.
+fn shared_member<'p>(shared: &[String], path: &'p str) -> Option<&'p str> {
+    let mut shared = shared.iter();
+    shared.find_map(|prefix| first_below(path, prefix))
 }
 
 /// The first step of a path below a prefix, with the prefix: `rules.a` of `rules.a.properties`.

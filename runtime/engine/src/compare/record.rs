@@ -7,13 +7,13 @@ use armature_shapes::digest::canonical_json;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::former::{Former, Name};
+use super::former::Former;
 use super::keyed::{Keyed, LENGTH};
 use super::leaf::Leaf;
 use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
 use super::marked::{Mark, Marked, Remembered};
 use super::timed::{Timed, Topic};
-use super::{Comparison, Difference};
+use super::{Comparison, Difference, shared_member};
 
 /// Bytes of the digests that only tell one key or one release from another.
 const TAG: usize = 4;
@@ -393,7 +393,8 @@ impl Record {
         let is_unchanged = |leaf: &Leaf<'_>| {
             let seen = Rewritten::of(leaf, keyed);
             let was_other = self.rewritten.iter().any(|entry| entry.path == seen.path);
-            let may_have_drifted = was_other || has_changed && self.was_ours(&leaf.path, keyed);
+            let may_have_drifted =
+                was_other || has_changed && self.was_ours((&leaf.path, comparison.shared), keyed);
             !may_have_drifted || self.expects(leaf, keyed, at)
         };
         comparison.unexplained(&is_unchanged)
@@ -404,9 +405,9 @@ impl Record {
         self.paths.found(comparison, keyed)
     }
 
-    /// Whether the path was named by what was sent, now or once.
-    pub fn was_ours(&self, path: &str, keyed: Keyed<'_>) -> bool {
-        self.paths.has(&Name::of(path, keyed))
+    /// Whether the path was named by what was sent, now or once; others add members at the shared paths.
+    pub fn was_ours(&self, (path, shared): (&str, &[String]), keyed: Keyed<'_>) -> bool {
+        self.paths.has((path, shared_member(shared, path)), keyed)
     }
 
     /// What is remembered of a value that Azure may move.

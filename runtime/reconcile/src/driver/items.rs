@@ -267,7 +267,11 @@ impl Pass<'_> {
         let collecting = Others {
             ignored,
             shared,
-            is_ours: &|path| records.iter().any(|record| record.was_ours(path, keyed)),
+            is_ours: &|path| {
+                records
+                    .iter()
+                    .any(|record| record.was_ours((path, shared), keyed))
+            },
             is_held: &collect,
         };
         let desired = self.with_shared_lists(self.findings.desired());

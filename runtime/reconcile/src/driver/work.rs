@@ -142,7 +142,11 @@ impl Pass<'_> {
         let others = Others {
             ignored,
             shared,
-            is_ours: &|path| records.iter().any(|record| record.was_ours(path, keyed)),
+            is_ours: &|path| {
+                records
+                    .iter()
+                    .any(|record| record.was_ours((path, shared), keyed))
+            },
             is_held: &|path, _| held.iter().any(|held| held.path == path),
         };
         others.body(self.version().spec, &self.with_shared_lists(desired), azure)

@@ -312,3 +312,22 @@ async fn each_dropped_item_has_its_own_time() {
     assert_eq!(world.pass(&store).await, Requeue::Sync);
     assert_eq!(shelves(&world), ["a"]);
 }
+
+/// Somebody else adds an item of the name of one that was ours and has gone.
+#[tokio::test]
+async fn an_item_that_others_call_as_one_that_has_gone_stays() {
+    let (world, store) = with_a_dropped_shelf().await;
+    wait_for_objects(&world, &store).await;
+    assert_eq!(shelves(&world), ["a"]);
+    let mut azure = world.azure.get(STORE).expect("a store");
+    let there = &mut azure["properties"]["interior"]["shelves"];
+    there.as_array_mut().expect("a list").push(shelf("b"));
+    world.azure.set(STORE, azure);
+    world.forget();
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(world.azure.take_bodies().len(), 0, "not compared");
+    world.store(json!({"capacity": 6, "shelves": [of_user("a")]}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(shelves(&world), ["a", "b"]);
+    assert_eq!(world.cluster.message(&store), "");
+}

@@ -11,8 +11,8 @@ fn beside_others_members_ours_are_known_however_many_paths_there_are() {
         .map(|at| json!({"name": format!("r{at}"), "properties": {"priority": at}}))
         .collect();
     let record = object.settled(1, &desired, &desired, None, None).record;
-    assert!(record.was_ours("tags.ours", object.keyed()));
-    assert!(!record.was_ours("tags.theirs", object.keyed()));
+    assert!(record.was_ours(("tags.ours", &object.shared), object.keyed()));
+    assert!(!record.was_ours(("tags.theirs", &object.shared), object.keyed()));
 }
 
 /// Whatever a shared list was sent with, and however long it is: an item that is taken out goes, others' stay.
@@ -36,10 +36,11 @@ fn of_a_shared_list_of_any_length_every_item_that_was_ours_is_known() {
         let record = object.settled(1, &all, &azure, None, None).record;
         assert!(!object.comparison(&all, &azure).has_too_many_shared());
         let ours = |record: &Record, at: usize| {
-            record.was_ours(&format!("properties.rules[\"r.{at}\"]"), object.keyed())
+            let path = format!("properties.rules[\"r.{at}\"]");
+            record.was_ours((&path, &object.shared), object.keyed())
         };
         assert!((0..length).all(|at| ours(&record, at)), "{length}");
-        assert!(!record.was_ours("properties.rules.theirs", object.keyed()));
+        assert!(!record.was_ours(("properties.rules.theirs", &object.shared), object.keyed()));
         // The PUT without half of them failed; its retry still knows them.
         let left = spec(rules(length / 2));
         let comparison = object.comparison(&left, &azure);
@@ -127,4 +128,75 @@ fn an_item_that_waits_is_ours_and_has_a_time() {
     let moved = after(false);
     assert_eq!(moved.timed(Topic::Leaving, path, keyed), None);
     assert!(moved.taken_out(&now, keyed).is_empty(), "not ours any more");
+}
+
+/// What has gone from Azure and is made again by somebody else is theirs, whatever it is called.
+#[test]
+fn a_member_that_comes_back_under_the_name_of_one_that_has_gone_is_others() {
+    let mut object = Object::new();
+    object.shared = vec!["properties.rules".to_owned(), "tags".to_owned()];
+    let body = |names: &[&str]| {
+        let rules = names
+            .iter()
+            .map(|name| json!({"name": name, "properties": {"priority": 1}}));
+        let tags = names.iter().map(|name| ((*name).to_owned(), json!("1")));
+        json!({"tags": tags.collect::<serde_json::Map<_, _>>(), "properties": {"rules": rules.collect::<Vec<_>>()}})
+    };
+    let was_ours =
+        |record: &Record, path: &str| record.was_ours((path, &object.shared), object.keyed());
+    // Of the last one, too, nothing may stay.
+    for (all, left) in [(&["a", "b"][..], &["a"][..]), (&["b"][..], &[][..])] {
+        let (all, left) = (body(all), body(left));
+        let record = object.settled(1, &all, &all, None, None).record;
+        assert!(was_ours(&record, "properties.rules.b"));
+        let gone = object.settled(2, &left, &left, None, Some(&record)).record;
+        let again = Record::parse(&gone.encode(), object.keyed()).unwrap();
+        // The body has what others added.
+        let comparison = Comparison {
+            own: Some(&left),
+            ..object.comparison(&all, &all)
+        };
+        let taken_out = again.taken_out(&comparison, object.keyed());
+        assert_eq!(taken_out, Vec::<Difference>::new());
+        for path in ["tags.b", "properties.rules.b", "properties.rules.b.name"] {
+            assert!(!was_ours(&again, path), "{path}");
+        }
+        let settled = object.settled(3, &left, &all, None, Some(&again));
+        assert_eq!(settled.kept, Vec::<String>::new());
+        // A leaf that goes from an item that stays is to go.
+        let mut less = all.clone();
+        less["properties"]["rules"][0]["properties"] = json!({});
+        let named = object.settled(4, &all, &all, None, Some(&settled.record));
+        let found = object.drift(&named.record, &less, &all);
+        let first = all["properties"]["rules"][0]["name"].as_str().unwrap();
+        assert_eq!(
+            found,
+            [format!("properties.rules.{first}.properties.priority")]
+        );
+    }
+}
+
+/// An earlier release remembered the leaves of members only.
+#[test]
+fn members_of_a_record_that_has_only_leaves_are_ours() {
+    let mut object = Object::new();
+    let rules = |names: &[&str]| {
+        let rules = names
+            .iter()
+            .map(|name| json!({"name": name, "properties": {"priority": 1}}));
+        json!({"properties": {"rules": rules.collect::<Vec<_>>()}})
+    };
+    let all = rules(&["a", "b"]);
+    let record = object.settled(1, &all, &all, None, None).record;
+    object.shared = vec!["properties.rules".to_owned()];
+    let (left, azure) = (rules(&["a"]), rules(&["a", "b", "theirs"]));
+    let comparison = object.comparison(&left, &azure);
+    let now = object.now(2, &left, "x");
+    let sent = Record::sent(&now, &comparison, object.keyed(), Some(&record), true);
+    for record in [record, sent] {
+        let was_ours = |path: &str| record.was_ours((path, &object.shared), object.keyed());
+        assert!(was_ours("properties.rules.b.name"));
+        assert!(!was_ours("properties.rules.theirs.name"));
+        assert!(!record.taken_out(&comparison, object.keyed()).is_empty());
+    }
 }
