@@ -202,15 +202,18 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
 }
 
 /// Whether there is something for a check before the PUT to hold back, where the kind has one: what Azure does of its own accord
-/// blocks nobody.
+/// blocks nobody, and neither does drift that is left for now.
 fn would_send(view: &ResourceView, observed: &Observed) -> Step<bool> {
-    if !view.steps.pre_check {
+    if !view.steps.pre_check || view.observe {
         return Continue(false);
     }
     known(&observed.payload, Action::BuildPayload, fail)?;
     match &observed.comparison {
         None => Break(Action::Compare),
-        Some(Comparison::Edited(_) | Comparison::Differs(_)) => Continue(!view.observe),
+        Some(Comparison::Edited(_)) => Continue(true),
+        Some(Comparison::Differs(_)) => {
+            Continue(!view.was_reconciled() || !drift_is_left(observed))
+        }
         Some(Comparison::Same | Comparison::Unrecorded | Comparison::Rebuilt(_)) => Continue(false),
     }
 }
@@ -330,6 +333,13 @@ fn correct(view: &ResourceView, observed: &Observed, provisioning: &Provisioning
             Provisioning::Settled => Continue(()),
         },
     }
+}
+
+/// Whether drift is not put right now: it waits for its pause, or two operators may write it.
+fn drift_is_left(observed: &Observed) -> bool {
+    let contest = observed.contest.as_ref();
+    let waits = contest.is_some_and(|contest| contest.wait.is_some());
+    waits || matches!(observed.holder, Some(Holder::Disputed(_)))
 }
 
 /// What was put right before waits, and what two operators may write stays.

@@ -76,7 +76,12 @@ fn step_10_the_owner_is_checked_before_any_get() {
 #[test]
 fn step_10_the_resource_is_checked_before_a_put_and_only_then() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 16] = [
+    let rows: [Row; 21] = [
+        ("1.3 10", "Azure is at work, and drift waits for its pause: nobody is blocked", |v, o| (o.resource, o.contest, o.pre_check, v.hold) = (updating(), waiting(), block(), held(1)), "False/Info/Reconciling, poll"),
+        ("1.3 10", "Azure is at work, and the pause is over", |v, o| (o.resource, o.contest, o.pre_check, v.hold) = (updating(), due(), block(), held(1)), "False/Warning/ReconciliationBlocked, slow"),
+        ("1.3 10", "Azure is at work, and drift is disputed", |v, o| (o.resource, o.holder, o.pre_check, v.hold) = (updating(), disputed(), block(), held(1)), "False/Info/Reconciling, poll"),
+        ("1.3 10", "Azure is at work, and what is disputed was never sent", |v, o| (v.put_generation, o.resource, o.holder, o.pre_check, v.hold) = (None, updating(), disputed(), block(), held(1)), "False/Warning/ReconciliationBlocked, slow"),
+        ("1.3 10", "Azure is at work on what is observed: no body is built", |v, o| (v.observe, o.resource, o.payload, v.hold) = (true, updating(), None, held(1)), "False/Info/Reconciling, poll"),
         ("1.3 10", "Azure is at work, and something waits to be sent", |_, o| (o.resource, o.pre_check) = (updating(), block()), "False/Warning/ReconciliationBlocked, slow"),
         ("1.3 10", "Azure is at work, compared first", |_, o| (o.resource, o.comparison) = (updating(), None), "Compare"),
         ("1.3 10", "Azure is at work of its own accord: nobody is blocked", |v, o| (o.resource, o.comparison, o.pre_check, v.hold) = (updating(), Some(Comparison::Same), block(), held(1)), "False/Info/Reconciling, poll"),
@@ -223,4 +228,24 @@ fn unregistered() -> Option<Write> {
         RetryClass::Slow,
         "no",
     )))
+}
+
+fn disputed() -> Option<Holder> {
+    Some(Holder::Disputed("Store a/b".to_owned()))
+}
+
+/// Drift that was put right before, and is again at the end of its pause.
+fn waiting() -> Option<Contest> {
+    let wait = seconds(60);
+    due().map(|contest| Contest { wait, ..contest })
+}
+
+fn due() -> Option<Contest> {
+    Some(Contest {
+        until: Timestamp::UNIX_EPOCH,
+        wait: None,
+        times: 1,
+        by: None,
+        is_noise: false,
+    })
 }
