@@ -50,6 +50,8 @@ pub enum Action {
     BuildPayload,
     /// Compare body and resource with each other and with the record.
     Compare,
+    /// Find out whether Azure has all of an edit that the policy keeps from it.
+    LookForEdit,
     /// PUT, saving the operation's state when it runs on.
     Put {
         /// What to tell the user about it.
@@ -120,7 +122,7 @@ impl Action {
             Self::PreCheck => "check before the PUT",
             Self::Prepare(_) => "prepare the PUT",
             Self::BuildPayload => "build the body of the PUT",
-            Self::Compare => "compare with Azure",
+            Self::Compare | Self::LookForEdit => "compare with Azure",
             Self::Put { .. } => "PUT",
             Self::RegisterProvider => "register the provider",
             Self::Poll => "ask how far Azure is",
@@ -140,6 +142,7 @@ impl Action {
             Self::Claim
                 | Self::PreCheck
                 | Self::BuildPayload
+                | Self::LookForEdit
                 | Self::PostCheck
                 | Self::Export
                 | Self::SuccessHook

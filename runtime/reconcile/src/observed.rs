@@ -188,6 +188,8 @@ pub struct Observed {
     pub payload: Option<Result<(), Failure>>,
     /// Desired against observed.
     pub comparison: Option<Comparison>,
+    /// Whether Azure has all of an edit that the policy keeps from it.
+    pub has_edit: Option<bool>,
     /// Whether the drift was put right before.
     pub contest: Option<Contest>,
     /// Items that are to go, but not yet.

@@ -478,6 +478,9 @@ fn conclude(view: &ResourceView, observed: &Observed, holder: Option<&str>) -> S
     if view.steps.success_hook {
         known(&observed.success_hook, Action::SuccessHook, fail)?;
     }
+    if view.has_unsent_edit && observed.has_edit.is_none() {
+        return Break(Action::LookForEdit);
+    }
     let held = holder.map(|holder| {
         format!(
             "{holder} stands for the same resource and writes it; this object only reads it. Set {} to skip on all of them but one",
@@ -499,7 +502,8 @@ fn conclude(view: &ResourceView, observed: &Observed, holder: Option<&str>) -> S
 
 /// What `Ready` says where all is well: nothing, unless the object's words are not all in Azure.
 fn message(view: &ResourceView, observed: &Observed, held: Option<&str>) -> String {
-    let unsent = view.has_unsent_edit.then(|| {
+    let is_unsent = view.has_unsent_edit && observed.has_edit != Some(true);
+    let unsent = is_unsent.then(|| {
         format!(
             "this generation of the spec is not sent: {} lets the object only read the resource",
             names::RECONCILE_POLICY

@@ -56,6 +56,22 @@ impl Pass<'_> {
         Ok(verdict(shown(differences)))
     }
 
+    /// Whether Azure has all of an edit that the policy keeps from it, for certain. What the body is made of may not be there.
+    pub(super) async fn has_edit(&mut self) -> Result<bool, KubernetesError> {
+        self.resolve_inputs().await?;
+        if !matches!(self.findings.inputs.outcome, Some(Ok(()))) {
+            return Ok(false);
+        }
+        self.findings.payload.body = Some(self.build_payload().await);
+        if !matches!(self.findings.payload.body, Some(Ok(_))) || !self.version().verbs.get {
+            return Ok(false);
+        }
+        let work = self.work().await?;
+        let stays = work.items.has_gone() || self.leaving(&work.items).is_some();
+        let is_equal = self.compared(&work).1.is_empty() && work.comparison(self).is_certain();
+        Ok(is_equal && !stays)
+    }
+
     /// Items that are resources of their own and that the spec has dropped, and what becomes of each.
     pub(super) async fn items(&self) -> Result<Vec<Item>, KubernetesError> {
         Ok(self.work().await?.items.all().cloned().collect())

@@ -157,6 +157,8 @@ pub(super) struct Payload {
     pub scaled: Scaled,
     /// Desired against observed.
     pub comparison: Option<Comparison>,
+    /// Whether Azure has all of an edit that the policy keeps from it.
+    pub has_edit: Option<bool>,
     /// Whether the drift was put right before.
     pub contest: Option<Contest>,
     /// What is drift, to be put right.
@@ -272,6 +274,7 @@ impl From<&Findings> for Observed {
             prerequisite: writes.prerequisite.clone(),
             payload: body.map(|body| body.as_ref().map(|_| ()).map_err(Failure::clone)),
             comparison: payload.comparison.clone(),
+            has_edit: payload.has_edit,
             contest: payload.contest.clone(),
             leaving: payload.leaving.clone(),
             put: writes.put.clone(),

@@ -343,6 +343,9 @@ impl Pass<'_> {
                 self.learn_scaled().await?;
                 self.findings.payload.comparison = Some(self.compare().await?);
             }
+            Action::LookForEdit => {
+                self.findings.payload.has_edit = Some(self.has_edit().await?);
+            }
             Action::Put { event } => self.put(event).await?,
             Action::RegisterProvider => {
                 self.findings.writes.registration = Some(self.enrol().await);

@@ -34,7 +34,9 @@ fn steps_2_to_4_claim_what_can_be_created() {
 #[test]
 fn step_6_a_policy_allows_or_only_looks() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 9] = [
+    let rows: [Row; 11] = [
+        ("1.3 6s", "skip, found, edited", |v, o| (v.policy, v.has_unsent_edit, o.resource) = (SKIP, true, found(Provisioning::Settled)), "LookForEdit"),
+        ("1.3 6s", "skip, found, and Azure has the edit", |v, o| (v.policy, v.has_unsent_edit, o.resource, o.has_edit) = (SKIP, true, found(Provisioning::Settled), Some(true)), "True//Succeeded, sync"),
         ("1.3 6", "manage", |_, _| {}, "ResolveInputs"),
         ("1.3 6", "detach-on-delete creates and updates", |v, _| v.policy = Policy::DetachOnDelete, "ResolveInputs"),
         ("1.3 6s", "skip", |v, _| v.policy = SKIP, "Get"),

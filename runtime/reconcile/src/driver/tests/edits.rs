@@ -10,7 +10,7 @@ use crate::extension::*;
 use crate::port::DataKind;
 
 /// A store with all that can be taken out of it again, ready.
-fn full() -> Value {
+pub(super) fn full() -> Value {
     json!({
         "capacity": 5, "tier": "standard", "location": "westus", "zones": ["1", "2"],
         "password": {"name": "secret", "key": "password"},
@@ -28,7 +28,7 @@ pub(super) async fn full_store() -> (World, ObjectKey) {
 }
 
 impl World {
-    fn secret(&self, password: &str) {
+    pub(super) fn secret(&self, password: &str) {
         let data = [("password", password), ("other", "of no use")];
         self.cluster.put_data(DataKind::Secret, "secret", &data);
     }
@@ -496,51 +496,4 @@ async fn drift_that_is_there_at_an_upgrade_is_repaired() {
         let there = world.azure.get(STORE).unwrap();
         assert_eq!(there["properties"]["peerId"], peer, "{what}");
     }
-}
-
-/// `Ready` in the newest generation reads as if Azure had it.
-#[tokio::test]
-async fn an_edit_that_the_policy_keeps_from_azure_is_told() {
-    let (world, store) = World::with_store().await;
-    let policy = |value| {
-        world
-            .cluster
-            .annotate(&store, names::RECONCILE_POLICY, value)
-    };
-    policy(Some("skip"));
-    world.pass(&store).await;
-    assert_eq!(world.message(&store), "", "Azure has this generation");
-    world.store(json!({"capacity": 9}));
-    let told = "this generation of the spec is not sent: serviceoperator.azure.com/reconcile-policy lets the object only read the \
-                resource";
-    for _ in 0..2 {
-        assert_eq!(world.pass(&store).await, Requeue::Sync);
-        assert_eq!(world.ready(&store), "True//Succeeded");
-        assert_eq!(world.message(&store), told);
-    }
-    policy(None);
-    world.pass(&store).await;
-    assert_eq!(world.message(&store), "");
-    assert_eq!(world.azure.get(STORE).unwrap()["properties"]["capacity"], 9);
-}
-
-/// An object that another release, or another operator, left well without a word costs no write.
-#[tokio::test]
-async fn what_was_left_without_a_word_stays() {
-    let (world, store) = World::with_store().await;
-    for name in [names::LATEST_RECONCILED_GENERATION, names::CLAIMED_SPEC] {
-        world.cluster.annotate(&store, name, None);
-    }
-    world
-        .cluster
-        .annotate(&store, names::RECONCILE_POLICY, Some("skip"));
-    world.pass(&store).await;
-    world.journal.take();
-    world.pass(&store).await;
-    assert_eq!(world.message(&store), "");
-    let lines = world.journal.take();
-    assert!(
-        lines.iter().all(|line| line.starts_with("GET")),
-        "{lines:?}"
-    );
 }

@@ -21,6 +21,7 @@ mod foresight;
 mod foretold;
 mod head_only;
 mod holds;
+mod kept_back;
 mod limit;
 mod operations;
 mod owned;
