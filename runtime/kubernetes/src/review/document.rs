@@ -20,7 +20,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use armature_shapes::conversion;
+use armature_shapes::conversion::{self, StoredPlace};
+use armature_shapes::kind::KindInfo;
 
 use super::Kinds;
 
@@ -105,6 +106,7 @@ impl<'a> Document<'a> {
         let kind = self.kind();
         let info = kinds
             .get(&(group, kind))
+            .copied()
             .ok_or_else(|| format!("this operator knows no kind {kind} in {group}"))?;
         let is_stored = |api_version: &str| {
             let version = api_version.rsplit_once('/');
@@ -114,14 +116,37 @@ impl<'a> Document<'a> {
         if self.deep > 0 && !found.is_some_and(is_stored) {
             return Err("it is nested too deeply to be converted".to_owned());
         }
+        let from = found.and_then(|it| Some(it.rsplit_once('/')?.1.to_owned()));
         let converted = conversion::convert(info, self.object, version);
         self.object = converted.map_err(|error| error.to_string())?;
         // Nothing is lost where it goes from one stored form into another.
-        if self.deep > 0 && !is_stored(api_version) {
+        if self.deep > 0 && is_stored(api_version) {
+            self.move_texts(info, (&from.unwrap_or_default(), version));
+        } else if self.deep > 0 {
             conversion::note_depth(&mut self.object, self.deep);
             self.texts.retain(|name, _| name == METADATA);
         }
         Ok(self)
+    }
+
+    /// Puts what is too deep where the other stored form has it, unless something stands there.
+    fn move_texts(&mut self, kind: &KindInfo, versions: (&str, &str)) {
+        let parts = self.texts.iter_mut();
+        for (part, texts) in parts.filter(|(part, _)| matches!(part.as_str(), "spec" | "status")) {
+            let Some(Value::Object(members)) = self.object.get_mut(part) else {
+                continue;
+            };
+            texts.retain_mut(|(name, text)| {
+                match conversion::stored_place(kind, versions, (part, name)) {
+                    StoredPlace::Member(place) if !members.contains_key(&place) => {
+                        *name = place;
+                        true
+                    }
+                    StoredPlace::Member(_) => true,
+                    StoredPlace::Bag(key) => !put_in_bag(members, key, text),
+                }
+            });
+        }
     }
 
     fn kind(&self) -> &str {
@@ -139,6 +164,17 @@ impl<'a> Document<'a> {
         };
         format!("{} {}/{}", self.kind(), text("namespace"), text("name"))
     }
+}
+
+/// Puts a text into the property bag, and says whether there was room for it under this name.
+fn put_in_bag(members: &mut Map<String, Value>, key: String, text: &RawValue) -> bool {
+    let bag = members.entry(conversion::PROPERTY_BAG);
+    let bag = bag.or_insert_with(|| Value::Object(Map::new()));
+    let Some(bag) = bag.as_object_mut().filter(|bag| !bag.contains_key(&key)) else {
+        return false;
+    };
+    bag.insert(key, Value::from(text.get()));
+    true
 }
 
 impl Default for Document<'_> {

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 
+use super::StoredPlace;
 use super::stored::{bag_key, each_struct, entry, put_bag, take_bag, unpack};
 use super::walk::{Level, convert};
 use crate::shape::Field;
@@ -53,6 +54,15 @@ pub(super) fn from_hub(level: Level, members: &mut Map<String, Value>) {
         )
         .collect();
     put_bag(members, bag);
+}
+
+/// Where an earlier release would store a member of the hub's object.
+pub(super) fn place(level: Level, name: &str) -> StoredPlace {
+    match (level.version_name(name), level.hub.field(name)) {
+        (Some(version), _) => StoredPlace::Member(version.to_owned()),
+        (None, Some(field)) => StoredPlace::Bag(bag_key(level.hub, field)),
+        (None, None) => StoredPlace::Member(name.to_owned()),
+    }
 }
 
 /// The hub's field that the version keeps in bags under this key.

@@ -20,6 +20,7 @@ mod walk;
 use serde_json::{Map, Value};
 
 use self::stash::{Entry, Stash};
+pub use self::stored::PROPERTY_BAG;
 use self::walk::Level;
 use crate::kind::{KindInfo, VersionInfo};
 use crate::quote::shortened;
@@ -151,6 +152,41 @@ pub fn is_stored(kind: &KindInfo, version: &str) -> bool {
 /// version then.
 pub fn note_depth(object: &mut Value, bytes: usize) {
     annotation::note_depth(object, bytes);
+}
+
+/// Where a member of a stored object's spec or status stands in another stored form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredPlace {
+    /// Under this name.
+    Member(String),
+    /// As JSON text under this name of the property bag.
+    Bag(String),
+}
+
+/// Where a member of the `part` (`spec` or `status`) of an object that is stored at one version stands where it is stored at
+/// another one. For values that [`convert`] cannot read.
+pub fn stored_place(
+    kind: &KindInfo,
+    (from, to): (&str, &str),
+    (part, member): (&str, &str),
+) -> StoredPlace {
+    let shape = match part {
+        "status" => kind.hub.status,
+        _ => kind.hub.spec,
+    };
+    let level = |version: &str| {
+        let version =
+            earlier_storage(kind, version).filter(|_| version != kind.hub.storage_version);
+        version.map(|version| match part {
+            "status" => status_level(kind, version),
+            _ => spec_level(kind, version),
+        })
+    };
+    let name = level(from).map_or(member, |level| level.hub_name(member));
+    match level(to) {
+        Some(level) => earlier::place(level, name),
+        None => stored::place(shape, name),
+    }
 }
 
 /// A stored object in this version's words.

@@ -3,10 +3,11 @@
 
 use serde_json::{Map, Value};
 
+use super::StoredPlace;
 use crate::shape::{Field, Flags, StructShape, Type};
 
 /// Name of the member that holds stashed values.
-const PROPERTY_BAG: &str = "$propertyBag";
+pub const PROPERTY_BAG: &str = "$propertyBag";
 
 /// The key of a field in a property bag: its name in upper camel case.
 ///
@@ -62,6 +63,14 @@ pub(super) fn pack(shape: &StructShape, members: &mut Map<String, Value>) {
         None => true,
     });
     put_bag(members, bag);
+}
+
+/// Where a member of the hub's object is stored.
+pub(super) fn place(shape: &StructShape, name: &str) -> StoredPlace {
+    match shape.field(name) {
+        Some(field) if field.flags.has(Flags::STASHED) => StoredPlace::Bag(bag_key(shape, field)),
+        _ => StoredPlace::Member(name.to_owned()),
+    }
 }
 
 /// The stored object in the hub's form. Entries of a bag that mean nothing to the hub stay in the bag.

@@ -25,7 +25,7 @@ impl Level {
     }
 
     /// The hub's name of a version's field.
-    fn hub_name<'a>(&self, version_name: &'a str) -> &'a str {
+    pub(super) fn hub_name<'a>(&self, version_name: &'a str) -> &'a str {
         self.other_name(version_name).unwrap_or(version_name)
     }
 

@@ -76,3 +76,33 @@ fn what_a_user_sends_too_deep_is_refused() {
         "Gadget /deep: it is nested too deeply to be converted"
     );
 }
+
+/// What has another name in the other form, or none, is where that form has it: in its place, or as text among what the version
+/// has no field for.
+#[test]
+fn what_is_too_deep_goes_by_the_name_of_the_other_stored_form() {
+    let (group, kind, deep) = (MODEL.group, MODEL.kind, nested(200));
+    let (earlier, now) = ("v1api20200101storage", "v20210101storage");
+    let text = serde_json::to_string(&deep).expect("a text");
+    let table = [
+        (earlier, now, "tier", format!(r#""accessTier":{deep}"#)),
+        (now, earlier, "accessTier", format!(r#""tier":{deep}"#)),
+        (earlier, now, "location", format!(r#""location":{deep}"#)),
+        (earlier, now, "further", format!(r#""further":{deep}"#)),
+        (now, earlier, "further", format!(r#""further":{deep}"#)),
+        (earlier, now, "capacity", format!(r#""Capacity":{text}"#)),
+        (earlier, now, "network", format!(r#""Network":{text}"#)),
+        (now, earlier, "zones", format!(r#""Zones":{text}"#)),
+    ];
+    for (from, to, member, expected) in table {
+        let object = format!(
+            r#"{{"apiVersion":"{group}/{from}","kind":"{kind}","metadata":{{"name":"deep"}},
+                "spec":{{"owner":{{"name":"g"}},"{member}":{deep}}}}}"#
+        );
+        let answer = whole(&list(&[object], to)).expect("an answer");
+        assert!(answer.contains(&expected), "{from} {member}");
+        let is_in_bag = expected.contains(&text);
+        assert_eq!(answer.contains("$propertyBag"), is_in_bag, "{member}");
+        assert_eq!(answer.contains(&deep), !is_in_bag, "{member}");
+    }
+}
