@@ -91,7 +91,7 @@ fn needs(objects: &[Object]) -> Vec<Vec<usize>> {
                 by_name.get(&key).copied()
             }
             Target::Data { kind, name } => writers.get(&(*kind, namespace, name.clone())).copied(),
-            Target::Export { .. } => None,
+            Target::OwnerId { .. } | Target::Export { .. } => None,
         }
     };
     let of_one = |(position, targets): (usize, &BTreeSet<Target>)| {

@@ -145,7 +145,7 @@ impl Relations {
                     let id = (String::new(), format!("{kind:?}"), own.2.clone(), name);
                     (Need::Reads, id)
                 }
-                Target::Export { .. } => continue,
+                Target::OwnerId { .. } | Target::Export { .. } => continue,
             };
             let (group, kind, namespace, name) = &id;
             let named = || Node::named(group, kind, namespace, name, false);

@@ -125,6 +125,18 @@ impl ObjectCache {
         users.map(|user| user.as_ref().clone()).collect()
     }
 
+    /// The same, with those of its namespace that name its ARM id as their owner.
+    pub fn owned_by(&self, key: &ObjectKey) -> Vec<ObjectKey> {
+        let mut owned = self.dependents(key);
+        let id = self.get(key).as_deref().and_then(id_of);
+        if let Some(id) = id {
+            let state = self.read();
+            let by_id = state.owned_by_id(&key.namespace, id.as_str());
+            owned.extend(by_id.map(|user| user.as_ref().clone()));
+        }
+        owned
+    }
+
     /// All objects that are known, one after the other.
     pub fn all(&self) -> impl Iterator<Item = Arc<Object>> + use<> {
         let handles = self.handles(|_| true).into_iter();

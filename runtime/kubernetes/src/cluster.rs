@@ -211,7 +211,7 @@ impl KubernetesPort for Cluster {
     }
 
     fn owned_by(&self, key: &ObjectKey) -> Vec<ObjectKey> {
-        self.cache.dependents(key)
+        self.cache.owned_by(key)
     }
 
     fn wake_dependents(&self, key: &ObjectKey) {

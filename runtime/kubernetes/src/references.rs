@@ -32,6 +32,11 @@ pub enum Target {
         /// Name.
         name: String,
     },
+    /// What only Azure knows, or an object in another namespace, as the owner.
+    OwnerId {
+        /// The ARM id, in lower case.
+        id: String,
+    },
     /// A Secret or ConfigMap.
     Data {
         /// Which of the two.
@@ -54,6 +59,13 @@ impl Target {
         Self::Data {
             kind,
             name: name.to_owned(),
+        }
+    }
+
+    /// The owner with this ARM id.
+    pub fn owner_id(id: &str) -> Self {
+        Self::OwnerId {
+            id: id.trim_end_matches('/').to_lowercase(),
         }
     }
 }
@@ -159,6 +171,9 @@ pub(super) fn hub_spec(object: &Object) -> Option<Value> {
 fn owner(object: &Object, spec: &Value) -> Option<Target> {
     let owner = spec.get("owner")?;
     let text = |name| owner.get(name).and_then(Value::as_str);
+    if let Some(id) = text("armId").filter(|id| !id.is_empty()) {
+        return Some(Target::owner_id(id));
+    }
     let (group, kind) = match object.kind.owner {
         OwnerRule::None => return None,
         OwnerRule::Kind { group, kind } => (group, kind),

@@ -223,7 +223,7 @@ pub trait KubernetesPort: Send + Sync {
     /// Why that cannot be told: not all objects of the kinds of that ARM type are known.
     fn stand_for(&self, id: &RemoteId) -> Result<Vec<Arc<Object>>, String>;
 
-    /// Objects that name this one as their owner or refer to it, as far as they are known.
+    /// Objects of its namespace that name this one as their owner, by name or by its ARM id, or refer to it, as far as they are known.
     fn owned_by(&self, key: &ObjectKey) -> Vec<ObjectKey>;
 
     /// Has the objects looked at that name this one as their owner or refer to it.

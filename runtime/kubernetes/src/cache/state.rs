@@ -150,6 +150,12 @@ impl State {
         self.referring_to(key).chain(owned.into_iter().flatten())
     }
 
+    /// Objects of a namespace that name this ARM id as their owner.
+    pub fn owned_by_id(&self, namespace: &str, id: &str) -> impl Iterator<Item = &Arc<ObjectKey>> {
+        let place = (namespace.to_owned(), Target::owner_id(id));
+        self.users.get(&place).into_iter().flatten()
+    }
+
     /// Objects that refer to this one, not as their owner.
     fn referring_to(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<ObjectKey>> {
         let target = Target::Object {

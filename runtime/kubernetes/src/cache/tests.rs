@@ -260,3 +260,37 @@ fn the_newest_state_stays_whoever_brings_it_first() {
     let sharing = cache.sharing(&id, &object("none", 1, |_| {}).key());
     assert_eq!(sharing.unwrap().len(), 1);
 }
+
+/// By name, and by the ARM id of a claimed one; of its namespace.
+#[test]
+fn who_names_an_object_as_its_owner_is_known_also_by_its_id() {
+    const ID: &str = "/subscriptions/s/resourceGroups/g";
+    let cache = ObjectCache::default();
+    let group = object("g", 1, |json| {
+        json["metadata"]["annotations"] = json!({ RESOURCE_ID: ID });
+        json["metadata"]["finalizers"] = json!([FINALIZER]);
+    });
+    let group = Object {
+        kind: Kind(&kinds::GROUP),
+        ..group
+    };
+    let store = |name: &str, namespace: &str, owner: Value| {
+        let store = object(name, 1, |json| {
+            json["metadata"]["namespace"] = json!(namespace);
+            json["spec"] = json!({ "owner": owner });
+        });
+        cache.apply(Object {
+            kind: Kind(&kinds::STORE),
+            ..store
+        });
+    };
+    let key = group.key();
+    cache.apply(group);
+    store("by-name", "ns", json!({"name": "g"}));
+    store("by-id", "ns", json!({"armId": ID.to_uppercase()}));
+    store("of-another", "ns", json!({"armId": format!("{ID}2")}));
+    store("elsewhere", "theirs", json!({ "armId": ID }));
+    let mut owned: Vec<String> = cache.owned_by(&key).into_iter().map(|it| it.name).collect();
+    owned.sort();
+    assert_eq!(owned, ["by-id", "by-name"]);
+}

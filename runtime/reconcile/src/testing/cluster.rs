@@ -440,6 +440,7 @@ impl KubernetesPort for MemoryCluster {
 
     fn owned_by(&self, key: &ObjectKey) -> Vec<ObjectKey> {
         let state = lock(&self.state);
+        let id = state.objects.get(key).and_then(claim::resource_id);
         let all = state.objects.iter();
         let owned = all.filter(|(_, object)| {
             let spec: Value = object
@@ -447,7 +448,10 @@ impl KubernetesPort for MemoryCluster {
                 .as_ref()
                 .and_then(|spec| serde_json::from_str(spec.get()).ok())
                 .unwrap_or_default();
-            spec["owner"]["name"] == key.name.as_str()
+            let (name, by_id) = (&spec["owner"]["name"], spec["owner"]["armId"].as_str());
+            let is_same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
+            by_id.zip(id).is_some_and(|(by_id, id)| is_same(by_id, id))
+                || *name == key.name.as_str()
         });
         owned.map(|(key, _)| key.clone()).collect()
     }

@@ -341,6 +341,30 @@ pub static BOX: KindInfo = KindInfo {
     equal_values: &[],
 };
 
+/// A shelf in a store, which may stand in the store's list, too.
+pub static SHELF: KindInfo = KindInfo {
+    group: "toys.azure.com",
+    kind: "StoresShelf",
+    plural: "storesshelves",
+    category: "toys",
+    remote: Remote::Arm {
+        arm_type: "Microsoft.Toys/stores/shelves",
+        scope: Scope::ResourceGroup,
+    },
+    owner: OwnerRule::Kind {
+        group: "toys.azure.com",
+        kind: "Store",
+    },
+    name: NameRule::Free(&Rules::NONE),
+    versions: &[version(BoxSpec::SHAPE, BoxStatus::SHAPE)],
+    hub: hub(BoxSpec::SHAPE, BoxStatus::SHAPE),
+    secrets: &[],
+    config_maps: &[],
+    errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
+};
+
 /// A resource of a subscription whose name may be in a ConfigMap.
 pub static NAMED: KindInfo = KindInfo {
     group: "toys.azure.com",

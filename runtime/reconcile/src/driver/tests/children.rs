@@ -331,3 +331,25 @@ async fn an_item_that_others_call_as_one_that_has_gone_stays() {
     assert_eq!(shelves(&world), ["a", "b"]);
     assert_eq!(world.cluster.message(&store), "");
 }
+
+/// One that waits for something has no id yet; whose it is to be is in its spec, by name or by ARM id.
+#[tokio::test]
+async fn an_item_stays_for_an_object_that_is_not_claimed_yet() {
+    let other = STORE.replace("/s", "/other");
+    let owners = [
+        (json!({"name": "s"}), true),
+        (json!({"armId": STORE}), true),
+        (json!({"armId": STORE.to_uppercase()}), true),
+        (json!({"armId": other}), false),
+    ];
+    for (owner, stays) in owners {
+        let (world, store) = with_a_dropped_shelf().await;
+        let spec = json!({"owner": owner, "size": 3});
+        world.cluster.apply(&kinds::SHELF, "b", &spec);
+        world.pass(&store).await;
+        world.clock.advance(121);
+        world.pass(&store).await;
+        let expected: &[&str] = if stays { &["a", "b"] } else { &["a"] };
+        assert_eq!(shelves(&world), expected, "{owner}");
+    }
+}
