@@ -22,5 +22,5 @@ pub use armature_reconcile::extension;
 #[cfg(feature = "testing")]
 pub use armature_shapes::testing;
 pub use armature_shapes::{
-    access, conversion, digest, field, id, kind, names, resource, shape, shaped, string_enum,
+    access, conversion, digest, field, id, kind, names, quote, resource, shape, shaped, string_enum,
 };

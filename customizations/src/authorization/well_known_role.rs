@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use armature_generated::authorization::hub::{RoleAssignment, RoleAssignmentKind};
 use armature_runtime::extension::{ArmResourceModifier, Context, ExtensionError, Next};
+use armature_runtime::quote::shortened;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
@@ -159,6 +160,7 @@ fn no_list(why: &str) -> ExtensionError {
 }
 
 fn unknown(name: &str) -> ExtensionError {
+    let name = shortened(name);
     ExtensionError::Other(format!(
         "spec.roleDefinitionReference.wellKnownName: Azure has no built-in role '{name}'; write its name as Azure does, such as \
          Reader, or refer to a role definition by armId, or by group, kind and name"
@@ -253,6 +255,11 @@ mod tests {
                 .expect("an id");
             let unknown = sent(&roles, &doubles, OF_GROUP, Some("Raeder")).await;
             assert!(unknown.is_err_and(|message| message.contains("no built-in role 'Raeder'")));
+            let long = sent(&roles, &doubles, OF_GROUP, Some(&"R".repeat(9_000))).await;
+            assert!(
+                long.is_err_and(|message| message.len() < 600),
+                "quoted whole"
+            );
         }
         assert_eq!(doubles.requests(), [format!("GET {LIST}")]);
     }

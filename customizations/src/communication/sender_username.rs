@@ -4,6 +4,7 @@ use armature_generated::communication::hub::{SenderUsername, SenderUsernameKind}
 use armature_runtime::extension::{
     Context, ExtensionError, Next, PreCheck, PreReconciliationChecker,
 };
+use armature_runtime::quote::shortened;
 use async_trait::async_trait;
 
 /// Blocks a user name that the resource is not called by, which Azure would refuse (ASO behaviour §2.2).
@@ -23,6 +24,7 @@ impl PreReconciliationChecker for NameOfSender {
         let name = context.id.as_ref().map(|id| id.name());
         match (name, sender.spec.username.as_deref()) {
             (Some(name), Some(username)) if !name.eq_ignore_ascii_case(username) => {
+                let username = shortened(username);
                 Ok(PreCheck::Block(format!(
                     "the user name '{username}' needs a resource of that name, and this one is '{name}': set \
                      spec.azureName to {username}"

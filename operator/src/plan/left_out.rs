@@ -42,6 +42,7 @@ pub fn left_alone(look: &Look) -> Vec<LeftAlone> {
         manifest: moved.desired.clone(),
         azure: moved.observed.clone(),
         rule: moved.rule.clone(),
+        may_be_edit: moved.is_unknown,
     });
     told.collect()
 }

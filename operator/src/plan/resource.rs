@@ -272,6 +272,9 @@ pub struct LeftAlone {
     pub azure: Option<Value>,
     /// The rule by which it stays: path, bounds and condition.
     pub rule: String,
+    /// What the operator has sent before is not known: if that is another value, this one is an edit, and is sent.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub may_be_edit: bool,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::edits::Takes;
 use super::markdown::markdown;
+use super::resource::LeftAlone;
 use super::text::text;
 use super::*;
 use crate::colour::Colour;
@@ -489,4 +490,23 @@ fn only_what_is_sure_needs_another_resource() {
     for (found, needs, note) in table {
         assert_eq!(found, (needs, note));
     }
+}
+
+/// Of a manifest alone it is not known whether a value that stays was edited.
+#[test]
+fn a_value_that_is_left_to_azure_may_be_an_edit() {
+    let told = |may_be_edit| {
+        super::text::left_alone_values(&LeftAlone {
+            path: "sku.name".to_owned(),
+            manifest: Some(json!("Standard_GRS")),
+            azure: Some(json!("Standard_LRS")),
+            rule: "sku.name told".to_owned(),
+            may_be_edit,
+        })
+    };
+    let values =
+        r#"Azure has "Standard_LRS", the manifest says "Standard_GRS" (rule: sku.name told)"#;
+    assert_eq!(told(false), values);
+    let edit = "; sent all the same where the operator has sent another value before";
+    assert_eq!(told(true), format!("{values}{edit}"));
 }

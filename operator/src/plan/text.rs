@@ -155,7 +155,11 @@ pub fn left_alone_values(one: &LeftAlone) -> String {
             value(manifest)
         ),
     };
-    format!("{values} (rule: {})", one.rule)
+    let edit = match one.may_be_edit {
+        true => "; sent all the same where the operator has sent another value before",
+        false => "",
+    };
+    format!("{values} (rule: {}){edit}", one.rule)
 }
 
 /// What would happen, and the reason where nothing can.

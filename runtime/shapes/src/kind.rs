@@ -68,6 +68,14 @@ impl KindInfo {
         self.remote_type().split('/').next().unwrap_or_default()
     }
 
+    /// What ARM may call the items of a list as resources of their own: by the list's own name, or `pools` where the list is one
+    /// of `poolProfiles`.
+    pub fn item_segments(list: &str) -> Vec<String> {
+        let stem = list.strip_suffix("Profiles");
+        let plural = stem.map(|stem| format!("{stem}s"));
+        std::iter::once(list.to_owned()).chain(plural).collect()
+    }
+
     /// The last segment of the ARM type: `blobServices`.
     pub fn arm_type_segment(&self) -> &'static str {
         self.remote_type().rsplit('/').next().unwrap_or_default()

@@ -10,7 +10,7 @@ use armature_conformance::run;
 use armature_generated::KINDS;
 use armature_runtime::engine::compare::Spelling;
 use armature_runtime::engine::owned::{Right, Rule, Steps};
-use armature_runtime::kind::KindInfo;
+use armature_runtime::kind::{KindInfo, Remote};
 use armature_runtime::resource::{
     ArbitraryOwnerReference, Condition, ConfigMapDestination, ConfigMapReference,
     DestinationExpression, KnownResourceReference, ResourceReference, SecretDestination,
@@ -301,6 +301,53 @@ fn rules_for_what_azure_moves_are_read_and_their_paths_are_there() {
     }
     assert_eq!(faults, Vec::<String>::new());
     assert!(rules > 0, "no kind has a rule");
+}
+
+/// An item of such a list is told from what others add, and moves between the list and an object, by the object's ARM type.
+#[test]
+fn items_that_stay_beside_the_specs_are_of_a_kind() {
+    let mut lists = Vec::new();
+    let mut without = BTreeSet::new();
+    for kind in KINDS {
+        let Remote::Arm { arm_type, .. } = kind.remote else {
+            continue;
+        };
+        let paths = kind.versions.iter().flat_map(|it| it.keep_unknown);
+        for list in paths.filter_map(|path| path.last()) {
+            let is_of_list = |child: &&&'static KindInfo| {
+                let mut segments = KindInfo::item_segments(list).into_iter();
+                segments.any(|segment| {
+                    let item = format!("{arm_type}/{segment}");
+                    matches!(child.remote, Remote::Arm { arm_type, .. } if arm_type.eq_ignore_ascii_case(&item))
+                })
+            };
+            match KINDS.iter().find(is_of_list) {
+                Some(child) => lists.push((kind.kind, *list, child.kind)),
+                None => drop(without.insert((kind.kind, *list))),
+            }
+        }
+    }
+    assert_eq!(without, BTreeSet::new());
+    lists.sort_unstable();
+    lists.dedup();
+    let expected = [
+        (
+            "LoadBalancer",
+            "inboundNatRules",
+            "LoadBalancersInboundNatRule",
+        ),
+        (
+            "ManagedCluster",
+            "agentPoolProfiles",
+            "ManagedClustersAgentPool",
+        ),
+        (
+            "VirtualMachineScaleSet",
+            "extensions",
+            "VirtualMachineScaleSetsExtension",
+        ),
+    ];
+    assert_eq!(lists, expected);
 }
 
 fn steps(path: &str) -> Vec<&str> {

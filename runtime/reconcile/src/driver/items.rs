@@ -10,7 +10,7 @@ use std::time::Duration;
 use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{Held, Keyed, MOST_TIMED, Record, Timed, Topic};
 use armature_shapes::id::RemoteId;
-use armature_shapes::kind::VersionInfo;
+use armature_shapes::kind::{KindInfo, VersionInfo};
 use armature_shapes::names;
 use armature_shapes::resource::Object;
 use armature_shapes::shape::{ArmPlace, StructShape, Type};
@@ -284,7 +284,7 @@ impl Pass<'_> {
         let (Some(own), Some(name)) = (self.id(), item["name"].as_str()) else {
             return Vec::new();
         };
-        let ids = segments(list).into_iter();
+        let ids = KindInfo::item_segments(list).into_iter();
         let ids = ids.map(|segment| format!("{}/{segment}/{name}", own.as_str()));
         ids.filter_map(|id| RemoteId::parse(self.kind(), &id).ok())
             .collect()
@@ -307,7 +307,7 @@ impl Pass<'_> {
                 Err(why) => return Ok(Err(why)),
             }
         }
-        let kinds = segments(&one.list);
+        let kinds = KindInfo::item_segments(&one.list);
         for key in kubernetes.owned_by(&self.object.key()) {
             let segment = key.kind.0.arm_type_segment();
             if !kinds.iter().any(|kind| kind.eq_ignore_ascii_case(segment)) {
@@ -411,7 +411,7 @@ impl Pass<'_> {
         let lists = version.keep_unknown.iter().copied();
         let lists = lists.filter(|path| {
             let list = path.last().copied().unwrap_or_default();
-            let mut segments = segments(list).into_iter();
+            let mut segments = KindInfo::item_segments(list).into_iter();
             segments.any(|segment| segment.eq_ignore_ascii_case(own))
         });
         lists.collect()
@@ -441,13 +441,6 @@ fn is_called(object: &Object, name: &str) -> bool {
     let own = spec[AZURE_NAME].as_str().filter(|own| !own.is_empty());
     let own = own.or(object.metadata.name.as_deref());
     own.is_some_and(|own| own.eq_ignore_ascii_case(name))
-}
-
-/// What ARM may call the items of a list: by the list's own name, or `pools` where the list is one of `poolProfiles`.
-fn segments(list: &str) -> Vec<String> {
-    let stem = list.strip_suffix("Profiles");
-    let plural = stem.map(|stem| format!("{stem}s"));
-    std::iter::once(list.to_owned()).chain(plural).collect()
 }
 
 /// The value of a spec that stands at a path of ARM's body.
@@ -509,7 +502,10 @@ mod tests {
 
     #[test]
     fn what_items_of_a_list_may_be_called() {
-        assert_eq!(segments("rules"), ["rules"]);
-        assert_eq!(segments("poolProfiles"), ["poolProfiles", "pools"]);
+        assert_eq!(KindInfo::item_segments("rules"), ["rules"]);
+        assert_eq!(
+            KindInfo::item_segments("poolProfiles"),
+            ["poolProfiles", "pools"]
+        );
     }
 }
