@@ -55,7 +55,7 @@ pub static OPEN_SHIFT_CLUSTER: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["properties.clusterProfile.version or later"],
     equal_values: &[
         "properties.masterProfile.vmSize as any-case",
         "properties.workerProfiles[].vmSize as any-case",

@@ -136,9 +136,20 @@ impl Others<'_> {
         observed: &[Value],
         path: &Path<'_>,
     ) {
+        // An item that the spec names is ours with all its members.
+        let within = Self {
+            shared: &[],
+            ..*self
+        };
+        let others = |below: &Path<'_>| match self.is_member(&below.to_string()) {
+            true => &within,
+            false => self,
+        };
         let Some(identifiers) = identifiers(field, desired, observed) else {
+            // What stands at the same place may be another item.
             for (index, value) in desired.iter_mut().enumerate() {
-                self.value(item, field, value, observed.get(index), &path.item(index));
+                let below = path.item(index);
+                others(&below).value(item, field, value, observed.get(index), &below);
             }
             return;
         };
@@ -146,19 +157,12 @@ impl Others<'_> {
             let mut items = items.iter();
             items.position(|item| self::identity(item, identifiers) == *identity)
         };
-        // An item that the spec names is ours with all its members.
-        let within = Self {
-            shared: &[],
-            ..*self
-        };
         for value in desired.iter_mut() {
             let identity = identity(value, identifiers);
             let there = counterpart(observed, &identity).and_then(|at| observed.get(at));
             let below = identity.unwrap_or_default();
             let below = path.key(&below);
-            let is_member = self.is_member(&below.to_string());
-            let others = if is_member { &within } else { self };
-            others.value(item, field, value, there, &below);
+            others(&below).value(item, field, value, there, &below);
         }
         for value in observed {
             let identity = identity(value, identifiers);
@@ -359,5 +363,23 @@ mod tests {
         assert_eq!(stays, held, "it may come to stand for itself");
         let nothing_named = body(&[], &["tags"], &["tags.old"], json!({}), azure);
         assert_eq!(nothing_named, json!({"tags": {"a": "9", "policy": "p"}}));
+    }
+
+    /// Items of one name, or of none, have only their place, and that may be another item's in Azure.
+    #[test]
+    fn an_item_without_an_identity_takes_over_nothing() {
+        let desired = json!({"properties": {"rules": [{"name": "a"}, {"name": "a"}]}});
+        let azure = json!({"properties": {"rules": [
+            {"name": "b", "properties": {"priority": 7}}, {"name": "a"},
+        ]}});
+        let shared = ["properties.rules"];
+        let sent = body(&[], &shared, &[], desired.clone(), azure.clone());
+        assert_eq!(sent, desired);
+        let ignored = ["properties.rules[0].properties.priority"];
+        let sent = body(&ignored, &shared, &[], desired, azure);
+        assert_eq!(
+            sent["properties"]["rules"][0]["properties"],
+            json!({"priority": 7})
+        );
     }
 }

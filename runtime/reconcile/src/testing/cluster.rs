@@ -320,6 +320,11 @@ impl MemoryCluster {
         lock(&self.state).conflicts = writes;
     }
 
+    /// How many of these writes are still to come.
+    pub fn interferences(&self) -> usize {
+        lock(&self.state).conflicts
+    }
+
     /// Refuses writes of metadata from now on, as an admission policy does, or no longer.
     pub fn refuse_metadata(&self, refuses: bool) {
         lock(&self.state).refuses_metadata = refuses;

@@ -39,6 +39,7 @@ impl World {
             return;
         };
         let is_watched = pick.is_multiple_of(2) && self.settle(&subject);
+        let restless = self.restless();
         let changes = self.simulator.act(&Wanted {
             id: subject.id.clone(),
             act,
@@ -61,7 +62,7 @@ impl World {
             self.note_move(&subject, act, change);
         }
         if is_watched {
-            self.watch(&subject, act);
+            self.watch(&subject, act, &restless);
         }
     }
 
@@ -74,15 +75,26 @@ impl World {
         policy != Policy::Skip && !observed && self.is_at_rest(&subject.key())
     }
 
+    /// Ids of objects that are not at rest: what is refused is sent again, whatever Azure does elsewhere.
+    fn restless(&self) -> Vec<String> {
+        let subjects = self.subjects.iter();
+        let restless = subjects.filter(|subject| !self.is_at_rest(&subject.key()));
+        restless.map(|subject| subject.id.clone()).collect()
+    }
+
     /// Nothing is written for what Azure did.
-    fn watch(&mut self, subject: &Subject, act: Act) {
+    fn watch(&mut self, subject: &Subject, act: Act, restless: &[String]) {
         let before = self.sequence();
         self.sync(SignedDuration::from_hours(2));
         let requests = self.requests(before);
         if requests.iter().any(|request| request.fault.is_some()) {
             return;
         }
-        let is_write = |it: &&LoggedRequest| !matches!(it.method.as_str(), "GET" | "HEAD");
+        let is_write = |it: &&LoggedRequest| {
+            let mut restless = restless.iter();
+            !matches!(it.method.as_str(), "GET" | "HEAD")
+                && !restless.any(|id| it.path.eq_ignore_ascii_case(id))
+        };
         for request in requests.iter().filter(is_write) {
             self.violations.push(format!(
                 "Azure did {} to {}, and {} {} was sent",

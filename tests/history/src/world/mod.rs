@@ -370,6 +370,7 @@ impl World {
     fn drive(&mut self, mut begun: Begun) -> Result<Requeue, Begun> {
         let before = self.sequence();
         let was_there = self.cluster.object(&begun.key).is_some();
+        let conflicts = self.cluster.interferences();
         let outcome = self.polled(&mut begun);
         for request in self.requests(before) {
             let LoggedRequest {
@@ -384,7 +385,8 @@ impl World {
             self.transcript.push(line);
         }
         self.check_policy(&begun.key, begun.policy, before);
-        self.note_manifest(&begun, before, outcome.is_none());
+        let is_overtaken = self.cluster.interferences() < conflicts;
+        self.note_manifest(&begun, before, (outcome.is_none(), is_overtaken));
         if was_there && self.cluster.object(&begun.key).is_none() {
             self.note_end(&begun);
         }
@@ -392,7 +394,7 @@ impl World {
     }
 
     /// From its claim on the operator may know of what a manifest named.
-    fn note_manifest(&mut self, begun: &Begun, before: u64, is_cut: bool) {
+    fn note_manifest(&mut self, begun: &Begun, before: u64, (is_cut, is_overtaken): (bool, bool)) {
         let (Some(id), Some(body)) = (self.id_of(&begun.key), &begun.body) else {
             return;
         };
@@ -408,6 +410,8 @@ impl World {
         let is_heard = !is_cut && (is_sent || is_recorded);
         let is_known = self.is_claimed(&begun.key);
         let record = self.ledger.of(&id);
+        // What was sent may not be noted, which is as if the pass had been cut.
+        record.cuts += usize::from(!is_cut && is_sent && is_overtaken);
         if is_known {
             record.named.add(body);
         }

@@ -80,13 +80,14 @@ impl World {
         self.write(index, spec, ObjectMeta::default());
     }
 
-    fn write(&mut self, index: usize, spec: Value, metadata: ObjectMeta) {
+    /// Whether it is taken.
+    fn write(&mut self, index: usize, spec: Value, metadata: ObjectMeta) -> bool {
         let subject = self.subjects[index].clone();
         let key = subject.key();
         let deleting = self.cluster.object(&key);
         if deleting.is_some_and(|object| object.metadata.deletion_timestamp.is_some()) {
             self.say(format!("{key} is being deleted and takes no manifest"));
-            return;
+            return false;
         }
         let served = subject.served(&spec, self.owner_name(&subject).as_deref());
         let before = self.asked_of(&subject);
@@ -99,7 +100,7 @@ impl World {
                 self.say(format!(
                     "{key}: a spec that the API server refuses: {error}"
                 ));
-                return;
+                return false;
             }
         };
         let changed = self.cluster.store(Object {
@@ -121,6 +122,7 @@ impl World {
         self.subjects[index].spec = Some(spec);
         let now = self.now();
         self.schedule.want(&key, now);
+        true
     }
 
     fn edit(&mut self, who: Who, change: Change, draw: Draw) {
@@ -161,13 +163,15 @@ impl World {
         // What the new version does not have is left out, as a user would.
         let known = |name: &str| version.spec.field(name).is_some();
         let spec = self.subjects[target].spec.clone();
-        self.subjects[target].version = version;
+        let before = std::mem::replace(&mut self.subjects[target].version, version);
         let there = self.cluster.object(&self.subjects[target].key()).is_some();
         let Some(Value::Object(mut members)) = spec.filter(|_| there) else {
             return;
         };
         members.retain(|name, _| known(name));
-        self.apply(target, Value::Object(members));
+        if !self.write(target, Value::Object(members), ObjectMeta::default()) {
+            self.subjects[target].version = before;
+        }
     }
 
     fn annotate(&mut self, name: &str, value: Option<&str>) {
@@ -315,7 +319,16 @@ impl World {
         if there || self.simulator.resource(&subject.id).is_some() {
             return;
         }
-        if !self.put_by_others(&subject, draw) {
+        // What refers to nothing it could not have sent.
+        let sent = Subject {
+            spec: Some(subject.drawn(draw)),
+            ..subject.clone()
+        };
+        let lacks = |kind| sent.uses(kind) && self.cluster.data(kind, DATA.0, DATA.1).is_none();
+        if lacks(DataKind::Secret)
+            || lacks(DataKind::ConfigMap)
+            || !self.put_by_others(&subject, draw)
+        {
             return;
         }
         // It says so once Azure has ended it.
