@@ -10,7 +10,8 @@ use crate::world::subject::Subject;
 use crate::world::{Moved, Record, World};
 
 /// Whether a difference is what Azure made of a value that is its own: by the simulator's table the last manifest lets it have
-/// it, and Azure has what the last manifest alone gives but for what was moved.
+/// it, and Azure has what the last manifest alone gives but for what was moved. An item that it added stays whatever becomes of
+/// the list.
 pub fn is_moved(
     subject: &Subject,
     record: &Record,
@@ -24,12 +25,17 @@ pub fn is_moved(
     let desired = last.unwrap_or(&Value::Null);
     let is_owned = |moved: &&Moved| {
         let arm_type = subject.kind.remote_type();
-        moved.act == Act::TagByPolicy || owns(arm_type, &moved.change.path, desired, have)
+        moved.act == Act::TagByPolicy
+            || moved.change.is_item
+            || owns(arm_type, &moved.change.path, desired, have)
     };
     let of_place = |moved: &&Moved| related(&moved.change.path, &found.path);
     let moved: Vec<&Moved> = record.moved.iter().filter(is_owned).collect();
     // Sizes and versions never go down, whatever an edit says.
     if goes_up(subject, found) && owns(subject.kind.remote_type(), &found.path, desired, have) {
+        return true;
+    }
+    if is_beyond_its_bounds(subject, &found.path, desired, (have, want)) {
         return true;
     }
     // Where nobody remembers what the spec said, an edit is not sent, and that is told.
@@ -51,6 +57,21 @@ pub fn is_moved(
         let [is, was] = [have, &expected].map(|side| value_at(Some(side), &found.path));
         is.map(sorted) == was.map(sorted)
     }
+}
+
+/// Whether the manifest says a number that is beyond its own bounds, and Azure has one within: a PUT that makes the resource
+/// sends the manifest's, each later one the bound.
+fn is_beyond_its_bounds(
+    subject: &Subject,
+    path: &[String],
+    desired: &Value,
+    (have, want): (&Value, &Value),
+) -> bool {
+    let arm_type = subject.kind.remote_type();
+    let mut rows = rows(arm_type);
+    rows.any(|row| matches!(row.how, How::Within(..)) && fits(row.path, path))
+        && owns(arm_type, path, desired, have)
+        && !owns(arm_type, path, desired, want)
 }
 
 /// Whether an event says that a value is left to Azure.

@@ -171,6 +171,7 @@ impl<'w> Ends<'w> {
                 || !is_named && self.is_of_nameless(path)
                 || !is_named && has_right(subject, path, &["from ", "autoscaled"])
                 || self.is_of_others(found)
+                || self.is_default_of_others(found)
                 || self.is_moved(found)
                 || is_told(world, &self.record, &self.last, found)
                 || world.keeps() && was_there(&self.record, found)
@@ -212,6 +213,21 @@ impl<'w> Ends<'w> {
         let have = self.world.simulator.resource(&self.subject.id);
         let ends = (have.as_ref(), self.want.as_ref());
         moves::is_moved(self.subject, &self.record, self.body.as_ref(), ends, found)
+    }
+
+    /// Whether others took out what the kind says is the same as none.
+    fn is_default_of_others(&self, found: &Mismatch) -> bool {
+        let mut touched = self.record.touched.iter();
+        let word = found.want.as_ref().and_then(Value::as_str);
+        let path = shown(&found.path);
+        let mut rules = self.subject.kind.equal_values.iter();
+        found.have.is_none()
+            && touched.any(|it| related(&it.path, &found.path))
+            && rules.any(|rule| {
+                let words = rule.strip_prefix(&*path);
+                let words = words.and_then(|rest| rest.strip_prefix(" unset as "));
+                words.is_some_and(|words| words.split(" or ").any(|known| Some(known) == word))
+            })
     }
 
     fn is_of_others(&self, found: &Mismatch) -> bool {

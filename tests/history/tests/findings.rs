@@ -342,7 +342,7 @@ fn every_act_has_a_history_and_is_left_alone() {
         for (at, row) in (0u64..).zip(all) {
             let words = format!("{arm_type} {}", row.in_words());
             // Of a list whose items nothing tells apart Azure's item is one of the spec's that is another.
-            let all = (0..6).filter_map(|size| {
+            let mut all = (0..6).filter_map(|size| {
                 let permit = Step::Permit(Who::Target, true, draw(at << 7, 2 * size + 1));
                 let steps = [
                     Step::Apply(draw(size.into(), 10 * size)),
@@ -352,7 +352,8 @@ fn every_act_has_a_history_and_is_left_alone() {
                 ];
                 is_left_alone(row, &steps, kind)
             });
-            match all.max() {
+            let first = all.next();
+            match first.map(|it| it || all.any(|it| it)) {
                 None => unreached.push(words),
                 Some(false) => written.push(words),
                 Some(true) => {}

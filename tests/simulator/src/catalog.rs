@@ -36,6 +36,11 @@ impl ArmType {
         self.versions.keys().copied()
     }
 
+    /// The descriptors, that of the oldest api-version first.
+    pub fn versions(&self) -> impl Iterator<Item = &'static VersionInfo> {
+        self.versions.values().copied()
+    }
+
     /// The newest api-version's descriptor.
     pub fn newest(&self) -> Option<&'static VersionInfo> {
         self.versions.values().next_back().copied()

@@ -16,10 +16,13 @@ use super::spelling::{Around, At, Roots, Spellings};
 const IDENTITY: [&str; 3] = ["id", "name", "type"];
 
 /// Item members that identify an item where the shape names none.
-const USUAL_IDENTIFIERS: [&str; 3] = ["name", "id", LOCATION_NAME];
+const USUAL_IDENTIFIERS: [&str; 4] = ["name", "id", LOCATION_NAME, LUN];
 
 /// What tells the places of a resource that is in several regions.
 const LOCATION_NAME: &str = "locationName";
+
+/// What tells the disks of a machine, whose names Azure gives where nobody does.
+const LUN: &str = "lun";
 
 /// To which policies add.
 const TAGS: &str = "tags";

@@ -365,6 +365,17 @@ mod tests {
         assert_eq!(nothing_named, json!({"tags": {"a": "9", "policy": "p"}}));
     }
 
+    #[test]
+    fn disks_without_names_are_known_by_their_numbers() {
+        let desired = json!({"properties": {"rules": [{"lun": 0}, {"lun": 1}]}});
+        let azure = json!({"properties": {"rules": [
+            {"name": "b", "lun": 1}, {"name": "a", "lun": 0}, {"name": "others", "lun": 40},
+        ]}});
+        let sent = body(&[], &["properties.rules"], &[], desired, azure);
+        let rules = json!([{"lun": 0}, {"lun": 1}, {"name": "others", "lun": 40}]);
+        assert_eq!(sent["properties"]["rules"], rules);
+    }
+
     /// Items of one name, or of none, have only their place, and that may be another item's in Azure.
     #[test]
     fn an_item_without_an_identity_takes_over_nothing() {

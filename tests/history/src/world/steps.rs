@@ -114,8 +114,10 @@ impl World {
             spec: to_raw_value(&stored).ok(),
             status: None,
         });
+        let drops = before.as_ref().is_some_and(|it| drops(&subject, it, &body));
         let record = self.ledger.of(&subject.id);
-        record.edits += usize::from(changed);
+        // An item that may come to stand for itself goes by a PUT of its own.
+        record.edits += usize::from(changed) + usize::from(changed && drops);
         record.is_anew = false;
         record.edit(before.as_ref(), &body);
         self.say(format!("apply {key} ({}): {served}", subject.version.name));
@@ -563,6 +565,22 @@ impl World {
             }
         }
     }
+}
+
+/// Whether an edit takes an item with a name out of a list to which other objects may add some.
+fn drops(subject: &Subject, before: &Value, after: &Value) -> bool {
+    let names = |body: &Value, path: &[&str]| -> Vec<String> {
+        let list = path.iter().try_fold(body, |at, name| at.get(name));
+        let items = list.and_then(Value::as_array).into_iter().flatten();
+        let names = items.filter_map(|item| item.get("name")?.as_str());
+        names.map(str::to_lowercase).collect()
+    };
+    let mut lists = subject.version.keep_unknown.iter();
+    lists.any(|path| {
+        let after = names(after, path);
+        let mut before = names(before, path).into_iter();
+        before.any(|name| !after.contains(&name))
+    })
 }
 
 fn text_of(word: PolicyWord) -> Option<&'static str> {

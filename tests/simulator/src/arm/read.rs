@@ -7,6 +7,7 @@ use crate::error::ArmError;
 use crate::exchange::Answer;
 use crate::id::ResourceId;
 use crate::operation::Style;
+use crate::schema;
 use crate::state::{Call, Handled, State};
 use crate::store::Resource;
 
@@ -37,19 +38,25 @@ impl State {
             return Err(ArmError::method_not_allowed(method.as_str(), entry.name));
         }
         self.check_ancestors(id, "read")?;
+        let answer = |resource: &Resource| {
+            let mut answer = resource_answer(200, resource);
+            let body = answer.body.take();
+            answer.body = body.map(|body| schema::shown(version, entry.versions(), &body));
+            answer
+        };
         let not_found = || match id.is_group() {
             true => ArmError::group_not_found(id.name()),
             false => ArmError::resource_not_found(&self.spell(id)),
         };
         if let Some(before) = self.store.before(id).filter(|_| call.effect.stale) {
-            return before.map_or_else(|| Err(not_found()), |old| Ok(resource_answer(200, old)));
+            return before.map_or_else(|| Err(not_found()), |old| Ok(answer(old)));
         }
         let Some(resource) = self.store.visible(id) else {
             let mut built_in = self.behaviours.built_in(&arm_type).into_iter();
             let found = built_in.find(|body| is_named(body, id.name()));
             return found.map_or_else(|| Err(not_found()), |body| Ok(Answer::json(200, body)));
         };
-        let answer = resource_answer(200, resource);
+        let answer = answer(resource);
         let operation = resource.operation.clone();
         self.count_resource_poll(operation.as_deref());
         Ok(answer)

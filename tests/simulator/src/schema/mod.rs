@@ -6,6 +6,8 @@
 mod check;
 mod cursor;
 mod project;
+mod shown;
 
 pub use check::{Mode, check, refusal};
 pub use project::{carry_read_only, has_status_path, returned, writable};
+pub use shown::shown;
