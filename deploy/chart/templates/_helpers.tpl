@@ -26,16 +26,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ include "armature.name" . }}-webhook-certificate
 {{- end -}}
 
-{{- define "armature.metricsService" -}}
-{{ include "armature.name" . }}-metrics
-{{- end -}}
-
 {{/* ConfigMap with the authorities of the certificate with which metrics are served; the Secret of the name has its key. */}}
 {{- define "armature.metricsAuthority" -}}
 {{- if include "armature.servesConversion" . -}}
 {{ include "armature.certificateSecret" . }}
 {{- else -}}
-{{ include "armature.metricsService" . }}-certificate
+{{ .Values.derived.metrics.service }}-certificate
 {{- end -}}
 {{- end -}}
 
@@ -49,8 +45,7 @@ tells it where somebody deleted the Deployment. */}}
 {{- $mode := "warn" -}}
 {{- $known := lookup "apps/v1" "Deployment" .Release.Namespace (include "armature.name" .) -}}
 {{- if not $known -}}
-{{- $role := lookup "rbac.authorization.k8s.io/v1" "Role" .Release.Namespace (include "armature.name" .) -}}
-{{- $mode = dig "metadata" "annotations" "armature.azure.com/allowed-scopes-mode" $mode $role -}}
+{{- $mode = include "armature.began" (list . "armature.azure.com/allowed-scopes-mode") | default $mode -}}
 {{- end -}}
 {{- range dig "spec" "template" "spec" "containers" list $known -}}
 {{- range .env -}}
@@ -74,12 +69,12 @@ enforce
 
 {{/* Whether pods serve conversion and keep the CRDs. */}}
 {{- define "armature.servesConversion" -}}
-{{- if ne .Values.azureOperatorMode "watchers" }}true{{ end -}}
+{{- if ne .Values.derived.mode "watchers" }}true{{ end -}}
 {{- end -}}
 
 {{/* Whether pods manage objects. */}}
 {{- define "armature.managesObjects" -}}
-{{- if ne .Values.azureOperatorMode "webhooks" }}true{{ end -}}
+{{- if ne .Values.derived.mode "webhooks" }}true{{ end -}}
 {{- end -}}
 
 {{/* Whether pods install CRDs and update them. */}}
@@ -89,22 +84,17 @@ enforce
 
 {{/* Whether pods migrate stored objects, of all namespaces, to the storage version of now. */}}
 {{- define "armature.migratesStorage" -}}
-{{- if and (include "armature.installsCRDs" .) (not .Values.azureTargetNamespaces) }}true{{ end -}}
+{{- if and (include "armature.installsCRDs" .) (not .Values.derived.namespaces) }}true{{ end -}}
 {{- end -}}
 
 {{/* Whether /metrics asks who reads it. */}}
 {{- define "armature.guardsMetrics" -}}
-{{- if and .Values.metrics.enable .Values.metrics.authentication }}true{{ end -}}
-{{- end -}}
-
-{{/* Where /metrics listens: what is not asked for a token is not reached from elsewhere. */}}
-{{- define "armature.metricsAddress" -}}
-{{- .Values.metrics.address | default (ternary "0.0.0.0" "127.0.0.1" .Values.metrics.authentication) -}}
+{{- if and .Values.metrics.enable .Values.derived.metrics.guards }}true{{ end -}}
 {{- end -}}
 
 {{/* Whether /metrics is reached from other pods. */}}
 {{- define "armature.exposesMetrics" -}}
-{{- if and .Values.metrics.enable (not (has (include "armature.metricsAddress" .) (list "127.0.0.1" "localhost" "[::1]"))) }}true{{ end -}}
+{{- if and .Values.metrics.enable (not (has .Values.derived.metrics.address (list "127.0.0.1" "localhost" "[::1]"))) }}true{{ end -}}
 {{- end -}}
 
 {{/* The roles' subject. */}}

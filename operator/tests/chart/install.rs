@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::chart::{NAMESPACE, add_argument, deployment};
 use crate::cluster::{ACCOUNT, Cluster, account, namespace};
+use crate::metrics::ask_who_reads;
 use crate::rights::{Right, given, used};
 
 /// One object of each kind that the chart's tests install; they read and write Secrets and ConfigMaps.
@@ -75,9 +76,12 @@ async fn accepts_the_chart(cluster: &Cluster, manifests: &[Value]) {
     // Everything that is off by default is accepted, too.
     let all = cluster
         .render(&[
-            "networkPolicy.enabled=true",
-            "flowSchema.enabled=true",
+            "metrics.mode=armature",
             "metrics.authentication=true",
+            "networkPolicies.enable=true",
+            "networkPolicies.kubernetesApiCIDR=10.0.0.1/32",
+            "podDisruptionBudget.minAvailable=50%",
+            "flowSchema.enabled=true",
             "useWorkloadIdentityAuth=true",
             "logVerbosity=2",
             "priorityClassName=system-cluster-critical",
@@ -264,6 +268,7 @@ async fn the_operator_has_the_rights_that_it_uses_and_no_others() {
     let pod = cluster.run(&manifests, "armature-0", "127.0.0.1").await;
     works(&cluster).await;
     migrates_stored_objects(&cluster).await;
+    ask_who_reads(&cluster, &pod).await;
     assert!(cluster.holder().await.starts_with("armature-0"));
     let status = pod.terminate().await;
     assert!(status.success(), "{status}");

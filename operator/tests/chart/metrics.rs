@@ -56,6 +56,14 @@ async fn read(client: &reqwest::Client, pod: &Pod, token: Option<&str>) -> (u16,
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
+/// Reads the metrics of an operator as somebody whom no role allows it.
+pub async fn ask_who_reads(cluster: &Cluster, pod: &Pod) {
+    let client = client(cluster, "armature-webhook-certificate").await;
+    let stranger = token(cluster, "stranger").await;
+    let (status, text) = read(&client.build().unwrap(), pod, Some(&stranger)).await;
+    assert_eq!(status, 403, "{text}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn metrics_are_for_whom_the_roles_allow() {
     let cluster = Cluster::start().await;

@@ -21,13 +21,14 @@ fn words<'v>(rule: &'v Value, member: &str) -> impl Iterator<Item = &'v str> + C
     list.map(|word| word.as_str().expect("a word"))
 }
 
-/// All that the roles among the manifests allow.
+/// All that the roles among the manifests allow with resources.
 pub fn given(manifests: &[Value]) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
     let roles = manifests
         .iter()
         .filter(|manifest| manifest["kind"] == "Role" || manifest["kind"] == "ClusterRole");
-    for rule in roles.flat_map(|role| role["rules"].as_array().expect("rules")) {
+    let rules = roles.flat_map(|role| role["rules"].as_array().expect("rules"));
+    for rule in rules.filter(|rule| rule["nonResourceURLs"].is_null()) {
         for group in words(rule, "apiGroups") {
             for resource in words(rule, "resources") {
                 for verb in words(rule, "verbs") {

@@ -37,6 +37,17 @@ async fn a_value_that_does_not_exist_is_refused() {
         ("tracing.otlpEndpoint=collector:4317", "otlpEndpoint"),
         ("armBudget=reads=100", "armBudget"),
         ("webhook.conversionMemory=256MB", "conversionMemory"),
+        // Azure Service Operator's words, misspelt or with what they do not take.
+        ("networkPolicies.enabled=true", "networkPolicies"),
+        ("networkPolicies.sqlCIDR=anywhere", "sqlCIDR"),
+        ("azureOperatorMode=webhook", "azureOperatorMode"),
+        ("metrics.mode=both", "metrics/mode"),
+        ("metrics.secure=yes", "metrics/secure"),
+        ("metrics.port=http", "metrics/port"),
+        ("rateLimit.burst=1", "rateLimit"),
+        ("podDisruptionBudget.minAvailable=half", "minAvailable"),
+        ("tlsMinVersion=1.1", "tlsMinVersion"),
+        ("installCRDs=maybe", "installCRDs"),
     ] {
         let output = helm(&["lint"], &[setting]).await;
         let text = String::from_utf8_lossy(&output.stdout);
@@ -177,7 +188,9 @@ async fn settings_reach_the_operator() {
         "workers=7",
         "armBudget=reads=100/10\\,writes=50/5",
         "webhook.conversionMemory=64Mi",
-        "metrics.address=0.0.0.0",
+        "metrics.address=127.0.0.1",
+        "metrics.port=9090",
+        "tlsMinVersion=1.3",
         "allowedScopes={none}",
         "secretProofs={client-secret,client-certificate}",
         "exportMetadata={app.kubernetes.io/,team}",
@@ -204,7 +217,8 @@ async fn settings_reach_the_operator() {
             None,
             "https://arm.test https://login.test https://audience.test",
         ),
-        ("--metrics-addr", Some("127.0.0.1:8080"), "0.0.0.0:8080"),
+        ("--metrics-addr", Some("0.0.0.0:8443"), "127.0.0.1:9090"),
+        ("--tls-min-version", None, "1.3"),
     ] {
         assert_eq!(told(&defaults, name).as_deref(), default, "{name}");
         assert_eq!(told(&changed, name).as_deref(), Some(set), "{name}");
@@ -223,19 +237,25 @@ async fn metrics_that_only_the_pod_reaches_have_no_service() {
         names.retain(|name| name.ends_with("-metrics"));
         names
     };
-    assert_eq!(services(&[]).await, [""; 0]);
+    let mode = "metrics.mode=armature";
+    assert_eq!(services(&[mode]).await, [""; 0]);
     for setting in ["metrics.authentication=true", "metrics.address=0.0.0.0"] {
         assert_eq!(
-            services(&[setting]).await,
+            services(&[mode, setting]).await,
             ["armature-metrics"],
             "{setting}"
         );
     }
     let arguments = ["template", "armature", "--kube-version", KUBERNETES_VERSION];
-    let output = helm(&arguments, &["metrics.serviceMonitor.enabled=true"]).await;
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "nobody would reach them");
-    assert!(text.contains("metrics.authentication=true"), "{text}");
+    for refused in [
+        "metrics.serviceMonitor.enabled=true",
+        "metrics.profiling=true",
+    ] {
+        let output = helm(&arguments, &[mode, refused]).await;
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "nobody may reach them: {refused}");
+        assert!(text.contains("metrics.authentication=true"), "{text}");
+    }
 }
 
 #[test]
