@@ -219,8 +219,8 @@ such as v2.3.4, and such a tag alone. Ours is told by its name, wherever it is m
 {{- if kindIs "bool" $values.authentication }}{{ $guards = $values.authentication }}{{ end -}}
 {{- $isOpen := or $guards (eq (toString $values.secure) "false") -}}
 {{- $address = $address | default (ternary "0.0.0.0" "127.0.0.1" $isOpen) -}}
-{{- if and $values.profiling (not (and $values.enable $guards)) -}}
-{{- fail "metrics.profiling needs metrics that ask who reads them: set metrics.authentication=true" -}}
+{{- if $values.profiling -}}
+{{- include "armature.note" (list . "metrics.profiling has no meaning here: the operator serves no profiles.") -}}
 {{- end -}}
 {{- $service := ternary "azureserviceoperator-controller-manager-metrics-service" (printf "%s-metrics" (include "armature.name" .)) $isAso -}}
 {{- $metrics := dict "mode" $mode "address" $address "port" $port "guards" $guards "service" $service -}}

@@ -25,9 +25,6 @@ const WAITS: &str = "waiting.";
 /// Who writes it.
 const FIELD_MANAGER: &str = "armature";
 
-/// Secrets that an operator of ours leaves in its namespace, whatever its release.
-const OURS: [&str; 2] = ["armature-digest-key", "armature-webhook-certificate"];
-
 /// What was here before this start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Last {
@@ -46,8 +43,9 @@ pub enum Last {
 
 impl Last {
     /// Looks into the operator's namespace. Where that is forbidden, an earlier release was here: nothing is widened by mistake.
-    pub async fn read(client: &Client, namespace: &str) -> Self {
-        let found = Self::find(client, namespace).await;
+    /// `kept` is a Secret that an operator of ours with this part leaves in its namespace, whatever its release.
+    pub async fn read(client: &Client, namespace: &str, kept: &str) -> Self {
+        let found = Self::find(client, namespace, kept).await;
         found.unwrap_or_else(|error| {
             tracing::warn!(
                 %error,
@@ -57,22 +55,16 @@ impl Last {
         })
     }
 
-    async fn find(client: &Client, namespace: &str) -> kube::Result<Self> {
+    async fn find(client: &Client, namespace: &str, kept: &str) -> kube::Result<Self> {
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
         if let Some(map) = maps.get_opt(CONFIG_MAP).await? {
             return Ok(Self::of(map.data.unwrap_or_default()));
         }
         let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
-        for name in OURS {
-            match secrets.get_metadata_opt(name).await {
-                Ok(None) => {}
-                Ok(Some(_)) => return Ok(Self::Earlier),
-                // Which of them it may read depends on what it does.
-                Err(kube::Error::Api(status)) if status.code == 403 => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(Self::None)
+        Ok(match secrets.get_metadata_opt(kept).await? {
+            Some(_) => Self::Earlier,
+            None => Self::None,
+        })
     }
 
     fn of(data: BTreeMap<String, String>) -> Self {

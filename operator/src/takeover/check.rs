@@ -10,6 +10,7 @@ use armature_runtime::resource::Object;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::exception::Exception;
 use super::found::{Found, Workload, kind_of};
 use super::settings::Settings;
 use crate::installation::CREDENTIAL;
@@ -54,15 +55,6 @@ pub struct Row {
     pub ready: bool,
     /// What the first pass would do.
     pub action: Action,
-}
-
-/// Something that a takeover does not do without a word.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Exception {
-    /// What it is about.
-    pub of: String,
-    /// What it is.
-    pub message: String,
 }
 
 /// Namespaces, as far as they matter for their objects.

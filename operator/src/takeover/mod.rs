@@ -6,6 +6,7 @@
 //! | [`found`] | what a cluster has of both operators |
 //! | [`settings`] | what Azure Service Operator is told, and what becomes of it here |
 //! | [`check`] | what the first passes over its objects would do, and what is no ordinary takeover |
+//! | [`exception`] | what a takeover does not do without a word |
 //! | [`record`] | what the way back needs, kept in the cluster |
 //! | [`steps`] | the steps there and back, and how far they are |
 //! | [`carry_out`] | what is done for a step |
@@ -17,6 +18,7 @@
 pub mod ahead;
 pub mod carry_out;
 pub mod check;
+pub mod exception;
 pub mod found;
 pub mod record;
 pub mod settings;

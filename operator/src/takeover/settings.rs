@@ -9,7 +9,7 @@ use kube::Client;
 use kube::api::Api;
 use serde::Serialize;
 
-use super::check::Exception;
+use super::exception::Exception;
 use crate::installation::variables::{Sources, Variables, sources};
 use crate::settings::keys::{self, Purpose, SYNC_PERIOD, purpose, value_of};
 use crate::settings::{SECRET, SecretSettings};

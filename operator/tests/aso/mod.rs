@@ -212,7 +212,10 @@ pub async fn deploy(client: &Client, name: &str, labels: &Value, image: &str) {
         "metadata": {"name": name, "labels": labels},
         "spec": {
             "replicas": 2, "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "manager", "image": image}]}},
+            "template": {"metadata": {"labels": labels}, "spec": {
+                "serviceAccountName": "azureserviceoperator-default",
+                "containers": [{"name": "manager", "image": image}],
+            }},
         },
     });
     create(

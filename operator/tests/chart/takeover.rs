@@ -1,5 +1,6 @@
 //! What a release takes over, by helm: from Azure Service Operator's, and from its own past.
 
+use armature_controlplane::KUBERNETES_VERSION;
 use k8s_openapi::api::core::v1::{Secret, Service};
 use serde_json::{Value, json};
 
@@ -122,6 +123,8 @@ async fn an_upgrade_keeps_metrics_and_traffic_as_they_were() {
             NAMESPACE,
             "--is-upgrade",
             "--dry-run=server",
+            "--kube-version",
+            KUBERNETES_VERSION,
             "--kubeconfig",
             kubeconfig.to_str().unwrap(),
         ];

@@ -46,7 +46,6 @@ async fn a_value_that_does_not_exist_is_refused() {
         ("metrics.port=http", "metrics/port"),
         ("rateLimit.burst=1", "rateLimit"),
         ("podDisruptionBudget.minAvailable=half", "minAvailable"),
-        ("tlsMinVersion=1.1", "tlsMinVersion"),
         ("installCRDs=maybe", "installCRDs"),
     ] {
         let output = helm(&["lint"], &[setting]).await;
@@ -190,7 +189,6 @@ async fn settings_reach_the_operator() {
         "webhook.conversionMemory=64Mi",
         "metrics.address=127.0.0.1",
         "metrics.port=9090",
-        "tlsMinVersion=1.3",
         "allowedScopes={none}",
         "secretProofs={client-secret,client-certificate}",
         "exportMetadata={app.kubernetes.io/,team}",
@@ -218,7 +216,6 @@ async fn settings_reach_the_operator() {
             "https://arm.test https://login.test https://audience.test",
         ),
         ("--metrics-addr", Some("0.0.0.0:8443"), "127.0.0.1:9090"),
-        ("--tls-min-version", None, "1.3"),
     ] {
         assert_eq!(told(&defaults, name).as_deref(), default, "{name}");
         assert_eq!(told(&changed, name).as_deref(), Some(set), "{name}");
@@ -247,10 +244,7 @@ async fn metrics_that_only_the_pod_reaches_have_no_service() {
         );
     }
     let arguments = ["template", "armature", "--kube-version", KUBERNETES_VERSION];
-    for refused in [
-        "metrics.serviceMonitor.enabled=true",
-        "metrics.profiling=true",
-    ] {
+    for refused in ["metrics.serviceMonitor.enabled=true"] {
         let output = helm(&arguments, &[mode, refused]).await;
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "nobody may reach them: {refused}");

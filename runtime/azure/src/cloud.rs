@@ -281,6 +281,32 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_known_cloud_is_that_cloud() {
+        let of = |at: usize, value: &str| {
+            let (name, value) = (Cloud::VARIABLES[at], value.to_owned());
+            Cloud::of_operator(move |asked| (asked == name).then(|| value.clone()))
+        };
+        let public = Cloud::of_operator(|_| None).expect("the public cloud");
+        let injected = of(1, "https://login.microsoftonline.com/").expect("the public cloud");
+        assert_eq!(injected, public);
+        let older = of(2, "https://management.core.windows.net/").expect("the public cloud");
+        assert_eq!(older, public);
+        let government = of(1, "https://login.microsoftonline.us/").expect("a cloud");
+        assert_eq!(
+            government.endpoint.as_str(),
+            "https://management.usgovcloudapi.net/"
+        );
+        assert!(of(1, "https://login.test").is_err());
+        // The endpoint of one and the authority of another are no cloud.
+        let mixed = Cloud::of_operator(|name| match name {
+            ENDPOINT => Some("https://management.azure.com".to_owned()),
+            AUTHORITY_HOST => Some("https://login.microsoftonline.us".to_owned()),
+            _ => None,
+        });
+        assert!(mixed.is_err());
+    }
+
+    #[test]
     fn only_urls_below_the_endpoint_are_resolved() {
         let cloud =
             Cloud::new("https://arm.test:8443/base/", "https://login.test", "a").expect("a cloud");

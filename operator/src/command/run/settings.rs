@@ -105,7 +105,15 @@ impl RunArguments {
         };
         let secret = SecretSettings::read(folder)?;
         let client = kube::Client::try_from(kubernetes.clone())?;
-        let last = Last::read(&client, &self.namespace).await;
+        let mode = given
+            .get(MODE)
+            .map(String::as_str)
+            .or_else(|| secret.get(MODE));
+        let kept = match mode {
+            Some(mode) if mode.eq_ignore_ascii_case("watchers") => "armature-digest-key",
+            _ => &self.webhook_secret,
+        };
+        let last = Last::read(&client, &self.namespace, kept).await;
         let waiting = last.waiting(&given, &secret);
         let chosen = Chosen::of(&given, &secret, &waiting);
         let command = Self::augment_args(Command::new("run"));
