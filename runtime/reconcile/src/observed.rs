@@ -194,6 +194,8 @@ pub struct Observed {
     pub contest: Option<Contest>,
     /// Items that are to go, but not yet.
     pub leaving: Option<Leaving>,
+    /// The PUT repeats values of Azure's that are put right later.
+    pub carries_drift: bool,
     /// The PUT of this pass. Its completion makes `resource` unknown again.
     pub put: Option<Write>,
     /// Registration of the type's provider, when the PUT lacked it.

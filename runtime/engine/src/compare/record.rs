@@ -428,6 +428,12 @@ impl Record {
         timed.filter(|entry| entry.topic == Topic::Contested)
     }
 
+    /// Whether the PUT repeats what Azure had of some values, which are put right later.
+    pub fn carries(&self) -> bool {
+        let mut timed = self.timed.iter();
+        timed.any(|entry| entry.topic == Topic::Carried)
+    }
+
     /// Whether Azure shows on all paths what it did when the record was made.
     pub fn is_as_seen(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> bool {
         Look::at(comparison, keyed).observed == self.observed

@@ -15,6 +15,8 @@ pub enum Topic {
     Leaving,
     /// A value that others change again and again, and when it was put right last.
     Contested,
+    /// A value that is put right later: the PUT that was sent repeats what Azure had.
+    Carried,
 }
 
 impl Topic {
@@ -22,11 +24,12 @@ impl Topic {
         match self {
             Self::Leaving => "leaving",
             Self::Contested => "contested",
+            Self::Carried => "carried",
         }
     }
 
     fn from_byte(byte: u8) -> Option<Self> {
-        let all = [Self::Leaving, Self::Contested];
+        let all = [Self::Leaving, Self::Contested, Self::Carried];
         all.into_iter().find(|topic| *topic as u8 == byte)
     }
 }

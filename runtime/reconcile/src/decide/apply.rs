@@ -449,6 +449,12 @@ fn settle(view: &ResourceView, observed: &Observed) -> Step<()> {
                 Requeue::Now,
             ));
         }
+        Some(Recorded::Current) if observed.carries_drift => {
+            return Break(progress(
+                "what the spec dropped is removed; what else differs in Azure is looked at again",
+                Requeue::Now,
+            ));
+        }
         Some(Recorded::Current) => {}
     }
     match provisioning {

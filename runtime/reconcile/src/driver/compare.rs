@@ -35,8 +35,11 @@ impl Pass<'_> {
     /// Steps 12 and 13: is there anything to send?
     pub(super) async fn compare(&mut self) -> Result<Comparison, KubernetesError> {
         let work = self.work().await?;
-        let (verdict, differences) = self.compared(&work);
+        let (verdict, mut differences) = self.compared(&work);
         let (record, keyed) = (work.record.as_ref(), work.keyed());
+        if self.removes_only(&work) {
+            differences = self.removed(&work, differences);
+        }
         let is_drift = matches!(verdict(Differences::default()), Comparison::Differs(_));
         if is_drift {
             self.findings.payload.contest = self.contest(&differences, record, keyed);
@@ -307,6 +310,7 @@ impl Pass<'_> {
                 "Azure writes more paths in its own way than are remembered: where one of them changes, all of them count as drift"
             );
         }
+        self.findings.payload.carried.clone_from(&work.carried);
         let mut events = self.events(&settled, &work.owned);
         events.extend(work.items.told());
         self.findings.payload.leaving = self.leaving(&work.items);
@@ -382,7 +386,7 @@ impl Pass<'_> {
         read.ok().flatten()?.body
     }
 
-    fn desired_now(&self, work: &Work) -> Desired {
+    pub(super) fn desired_now(&self, work: &Work) -> Desired {
         let shape = self.version().spec;
         let others = Others {
             ignored: &self.ignored_paths(),

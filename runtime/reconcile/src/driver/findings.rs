@@ -165,6 +165,8 @@ pub(super) struct Payload {
     pub drift: Vec<Difference>,
     /// The PUT leaves items out that have waited long enough.
     pub removes: bool,
+    /// Drift that is put right later: a PUT repeats what Azure has there.
+    pub carried: Vec<String>,
     /// Items that are to go, but not yet.
     pub leaving: Option<Leaving>,
     /// Whether what is desired and what Azure has for it is recorded.
@@ -277,6 +279,7 @@ impl From<&Findings> for Observed {
             has_edit: payload.has_edit,
             contest: payload.contest.clone(),
             leaving: payload.leaving.clone(),
+            carries_drift: !payload.carried.is_empty(),
             put: writes.put.clone(),
             registration: writes.registration.clone(),
             poll: writes.poll.clone(),

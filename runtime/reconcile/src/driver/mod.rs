@@ -64,6 +64,7 @@ mod place;
 mod put;
 mod refusal;
 mod remote;
+mod removed;
 mod scopes;
 mod stored_check;
 #[cfg(test)]

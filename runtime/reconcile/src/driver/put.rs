@@ -137,6 +137,7 @@ impl Pass<'_> {
         findings.payload.comparison = None;
         findings.payload.contest = None;
         findings.payload.drift.clear();
+        findings.payload.carried.clear();
     }
 
     /// Whether a PUT repeats what Azure has of children that are kinds of their own, or may be.

@@ -26,6 +26,8 @@ pub(super) struct Work {
     pub items: Items,
     /// Those that stay.
     pub held: Vec<Held>,
+    /// Drift that is put right later: the body repeats what Azure has there.
+    pub carried: Vec<String>,
     /// What the record is to note beside a time.
     pub timed: Vec<Timed>,
     /// Whether there are rules for what Azure moves.
@@ -112,7 +114,7 @@ impl Pass<'_> {
             .filter(|it| it.is_of_generation(self.generation));
         timed.extend(self.contested(&self.findings.payload.drift, last, keyed));
         let body = self.body_beside_others(desired, (&records, keyed), places, &held);
-        Ok(Work {
+        let work = Work {
             key,
             uid,
             ignored,
@@ -122,10 +124,33 @@ impl Pass<'_> {
             held,
             timed,
             has_rules: !self.owned_rules().is_empty(),
+            carried: Vec::new(),
             record,
             claimed,
             body,
-        })
+        };
+        Ok(self.carrying(work))
+    }
+
+    /// The same with Azure's values of drift that is put right later.
+    fn carrying(&self, mut work: Work) -> Work {
+        work.carried = self.carried(&work);
+        if work.carried.is_empty() {
+            return work;
+        }
+        let others = Others {
+            ignored: &work.carried,
+            shared: &[],
+            is_ours: &|_| true,
+            is_held: &|_, _| false,
+        };
+        if let Some(azure) = self.findings.remote_body() {
+            work.body = others.body(self.version().spec, &work.body, azure);
+        }
+        work.owned.ignored.extend_from_slice(&work.carried);
+        let timed = self.carried_in(&work);
+        work.timed.extend(timed);
+        work
     }
 
     /// The body to send for what is desired, with what others own in the resource.

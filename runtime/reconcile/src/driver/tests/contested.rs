@@ -1,5 +1,7 @@
 //! Drift that comes back is put right with pauses.
 
+use armature_azure::Method;
+
 use super::*;
 
 /// Somebody opens it again; Azure says when and who.
@@ -121,4 +123,71 @@ async fn who_wrote_is_told_by_the_graph_where_the_resource_does_not_say() {
     reconciler.reconcile(&store).await;
     let told = world.cluster.message(&store);
     assert!(told.contains("alice@example.com (User)"), "{told}");
+}
+
+/// Names of the shelves that were sent last, and the capacity.
+fn sent(world: &World) -> Option<(Vec<String>, Value)> {
+    let body = world.azure.take_bodies().pop()?;
+    let shelves = body.pointer("/properties/interior/shelves");
+    let shelves = shelves.and_then(Value::as_array).into_iter().flatten();
+    let names = shelves.filter_map(|shelf| Some(shelf["name"].as_str()?.to_owned()));
+    Some((names.collect(), body["properties"]["capacity"].clone()))
+}
+
+fn shelves(names: &[&str]) -> Value {
+    let shelves: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"name": name, "width": 1}))
+        .collect();
+    json!({"capacity": 5, "shelves": shelves})
+}
+
+/// An item goes when its time has come, and what waits for a pause beside it goes on waiting; also over an operation.
+#[tokio::test]
+async fn the_removal_of_an_item_ends_no_pause() {
+    const OPERATION: &str = "/subscriptions/s-1/providers/P/locations/l/operations/1";
+    for takes_long in [false, true] {
+        let (world, store) = World::with_store().await;
+        world.store(shelves(&["a", "b"]));
+        world.pass(&store).await;
+        world.store(shelves(&["a"]));
+        world.pass(&store).await;
+        for (round, wait) in [(0, 1), (1, 60), (2, 58)] {
+            open(&world, 9, Some(&format!("2026-01-01T00:00:0{round}Z")));
+            world.pass(&store).await;
+            world.clock.advance(wait);
+            world.pass(&store).await;
+        }
+        open(&world, 9, Some("2026-01-01T00:00:05Z"));
+        puts(&world);
+        world.pass(&store).await;
+        assert_eq!(sent(&world), None, "it waits");
+        assert_eq!(world.ready(&store), "False/Warning/Drifted");
+        world.clock.advance(1);
+        if takes_long {
+            let accepted = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
+            let answer = response(202, &accepted, None);
+            world.azure.script(Method::Put, STORE, answer);
+        }
+        world.pass(&store).await;
+        let expected = (vec!["a".to_owned()], json!(9));
+        assert_eq!(sent(&world), Some(expected), "{takes_long}");
+        if takes_long {
+            let shelf = json!({"name": "a", "properties": {"width": 1}});
+            let made = json!({"id": STORE, "properties": {"capacity": 9, "interior": {"shelves": [shelf]}}});
+            world.azure.set(STORE, made);
+            world.clock.advance(15);
+            let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+            world.azure.script(Method::Get, OPERATION, done);
+            world.pass(&store).await;
+        }
+        assert_eq!(sent(&world), None);
+        world.pass(&store).await;
+        assert_eq!(sent(&world), None);
+        assert_eq!(world.ready(&store), "False/Warning/Drifted", "{takes_long}");
+        world.clock.advance(3_600);
+        world.pass(&store).await;
+        assert_eq!(sent(&world), Some((vec!["a".to_owned()], json!(5))));
+        assert_eq!(world.ready(&store), "True//Succeeded");
+    }
 }

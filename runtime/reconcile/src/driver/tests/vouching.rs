@@ -291,6 +291,44 @@ async fn two_operators_with_different_keys_send_nothing_to_and_fro() {
     assert_eq!(world.ready(&theirs), "False/Warning/Drifted");
 }
 
+/// What the spec drops from a list goes, and what is disputed beside it stays.
+#[tokio::test]
+async fn the_removal_of_an_item_settles_no_dispute() {
+    let (world, store) = World::with_store().await;
+    world.cluster.demand_signatures_since(before_all());
+    let shelves = |names: &[&str]| {
+        let shelves = names.iter().map(|name| json!({"name": name, "width": 1}));
+        json!({"capacity": 5, "shelves": shelves.collect::<Vec<_>>()})
+    };
+    world.store(shelves(&["a", "b"]));
+    world.pass(&store).await;
+    world.store(shelves(&["a"]));
+    world.pass(&store).await;
+    let skips = |value| {
+        let name = names::RECONCILE_POLICY;
+        world.cluster.annotate(&store, name, value);
+    };
+    skips(Some("skip"));
+    let spec = json!({"owner": {"name": "g"}, "azureName": "s", "capacity": 9});
+    let theirs = world.cluster.apply(&kinds::STORE, "z", &spec);
+    world.pass_of_other(&theirs, &DigestKey::random()).await;
+    skips(None);
+    world.azure.take_bodies();
+    world.clock.advance(120);
+    for _ in 0..3 {
+        world.pass(&store).await;
+    }
+    let bodies = world.azure.take_bodies();
+    assert_eq!(bodies.len(), 1, "{bodies:?}");
+    let properties = &bodies[0]["properties"];
+    assert_eq!(properties["capacity"], 9);
+    let shelves = properties
+        .pointer("/interior/shelves")
+        .and_then(Value::as_array);
+    assert_eq!(shelves.map(Vec::len), Some(1));
+    assert_eq!(world.ready(&store), "False/Warning/Drifted");
+}
+
 /// Only what another operator may have written is doubtful: who forges a record of this one holds up nothing.
 #[tokio::test]
 async fn drift_is_corrected_unless_another_operator_may_be_at_it() {
