@@ -76,7 +76,7 @@ async fn make(cluster: &Cluster, file: &Path, more: &[&str]) -> Made {
     }
 }
 
-fn texts<'v>(list: &'v Value) -> impl Iterator<Item = &'v str> {
+fn texts(list: &Value) -> impl Iterator<Item = &str> {
     list.as_array()
         .into_iter()
         .flatten()
