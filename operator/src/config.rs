@@ -143,7 +143,7 @@ pub struct OperatorConfig {
     pub metrics_listen: Option<SocketAddr>,
     /// Who may read `/metrics`.
     pub metrics_readers: MetricsReaders,
-    /// Service by which those who prove themselves read `/metrics`, where no conversion is served: the certificate is for it.
+    /// Service by which those who prove themselves read `/metrics`: the certificate is for it, too.
     pub metrics_service: Option<String>,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,

@@ -237,11 +237,14 @@ impl Operator {
         endpoint: &WebhookEndpoint,
         installer: &CrdInstaller,
     ) -> Result<Certificates, StartError> {
-        let names =
+        let mut names =
             webhook::certificate_names(endpoint).map_err(|reason| StartError::WebhookUrl {
                 url: format!("{endpoint:?}"),
                 reason,
             })?;
+        // Metrics are served with it, too.
+        let metrics = config.metrics_service.iter();
+        names.extend(metrics.flat_map(|it| webhook::service_names(it, &config.namespace)));
         let store = CertificateStore::new(
             client.clone(),
             &config.namespace,

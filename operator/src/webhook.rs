@@ -29,15 +29,20 @@ pub fn endpoint(config: &OperatorConfig, listening: SocketAddr) -> WebhookEndpoi
     }
 }
 
+/// Host names of a Service.
+pub fn service_names(name: &str, namespace: &str) -> [String; 2] {
+    [
+        format!("{name}.{namespace}.svc"),
+        format!("{name}.{namespace}.svc.cluster.local"),
+    ]
+}
+
 /// Host names and addresses that the certificate must be for.
 pub fn certificate_names(endpoint: &WebhookEndpoint) -> Result<Vec<String>, String> {
     match endpoint {
         WebhookEndpoint::Service {
             namespace, name, ..
-        } => Ok(vec![
-            format!("{name}.{namespace}.svc"),
-            format!("{name}.{namespace}.svc.cluster.local"),
-        ]),
+        } => Ok(service_names(name, namespace).to_vec()),
         WebhookEndpoint::Url(text) => {
             let url = url::Url::parse(text).map_err(|error| error.to_string())?;
             if url.scheme() != "https" {

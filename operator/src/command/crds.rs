@@ -61,7 +61,7 @@ struct PrintArguments {
     #[arg(long, value_enum, default_value_t = VersionChoice::All)]
     crd_versions: VersionChoice,
 
-    /// Labels on the CRDs: name=value, several separated by commas.
+    /// Labels on the CRDs: name=value, several separated by commas or semicolons.
     #[arg(
         long,
         default_value = "",

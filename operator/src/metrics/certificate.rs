@@ -10,6 +10,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::OperatorConfig;
+use crate::webhook::service_names;
 
 /// The certificate, as it is kept and as it is served.
 pub struct Certificate {
@@ -30,10 +31,7 @@ impl Certificate {
         service: &str,
     ) -> Result<Self, CertificateError> {
         let namespace = &config.namespace;
-        let names = vec![
-            format!("{service}.{namespace}.svc"),
-            format!("{service}.{namespace}.svc.cluster.local"),
-        ];
+        let names = service_names(service, namespace).to_vec();
         let secret = format!("{service}-certificate");
         let store = CertificateStore::new(client, namespace, &secret, names);
         let current = store.ensure((config.today)(), None).await?;

@@ -43,7 +43,10 @@ const FLAGS: [(&str, Flag); 14] = [
         "secure-metrics",
         Flag::Matters("false", "metrics.secure: false"),
     ),
-    ("profiling-metrics", Flag::Told("metrics.profiling")),
+    (
+        "profiling-metrics",
+        Flag::Told("no meaning: no profiles are served"),
+    ),
     ("webhook-port", Flag::Told("webhook.port")),
     ("enable-leader-election", Flag::Told("always on")),
     ("json-logging", Flag::Told("useJSONLogging")),

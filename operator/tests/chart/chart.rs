@@ -30,6 +30,11 @@ pub async fn manifests(settings: &[&str]) -> Vec<Value> {
 
 /// The manifests that helm would apply for a release of this name.
 pub async fn release(name: &str, settings: &[&str]) -> Vec<Value> {
+    template(name, &[], settings).await
+}
+
+/// The same with further arguments.
+pub async fn template(name: &str, more: &[&str], settings: &[&str]) -> Vec<Value> {
     let arguments = [
         "template",
         name,
@@ -38,7 +43,7 @@ pub async fn release(name: &str, settings: &[&str]) -> Vec<Value> {
         "--kube-version",
         KUBERNETES_VERSION,
     ];
-    let output = helm(&arguments, settings).await;
+    let output = helm(&[&arguments, more].concat(), settings).await;
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && errors.is_empty(), "{errors}");
     serde_saphyr::from_multiple(&String::from_utf8(output.stdout).unwrap()).unwrap()

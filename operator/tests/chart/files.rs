@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use armature_controlplane::KUBERNETES_VERSION;
 use serde_json::{Value, json};
 
-use crate::chart::{NAMESPACE, deployment, find, helm, manifests};
+use crate::chart::{NAMESPACE, deployment, find, helm, manifests, template};
 use crate::cluster::{Cluster, namespace};
 use crate::meanings::{Half, MEANINGS, Meaning, THEIRS};
+use crate::metrics::THEIR_SERVICE;
 use crate::rights::given;
 
 /// Settings that a Secret may hold, and the CRDs.
@@ -27,9 +27,6 @@ const SETTINGS: [&str; 12] = [
     "MAX_CONCURRENT_RECONCILES",
     "USE_WORKLOAD_IDENTITY_AUTH",
 ];
-
-/// The Service by which Azure Service Operator's metrics are found.
-const THEIR_SERVICE: &str = "azureserviceoperator-controller-manager-metrics-service";
 
 /// What helm makes of values: manifests, and the lines of its notes.
 struct Made {
@@ -270,19 +267,8 @@ async fn each_file_means_what_the_table_says() {
 #[tokio::test]
 async fn a_file_of_blanks_is_no_file() {
     let file = path("blanks.yaml").unwrap();
-    let arguments = [
-        "template",
-        "armature",
-        "--namespace",
-        NAMESPACE,
-        "--kube-version",
-        KUBERNETES_VERSION,
-        "--values",
-        file.to_str().unwrap(),
-    ];
-    let output = helm(&arguments, &[]).await;
-    let text = String::from_utf8(output.stdout).unwrap();
-    let blank: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+    let values = ["--values", file.to_str().unwrap()];
+    let blank = template("armature", &values, &[]).await;
     assert_eq!(blank, manifests(&[]).await);
 }
 
@@ -290,19 +276,9 @@ async fn a_file_of_blanks_is_no_file() {
 #[tokio::test]
 async fn pod_identity_is_bound_where_the_cluster_has_it() {
     let file = path("pod-identity.yaml").unwrap();
-    let arguments = [
-        "template",
-        "armature",
-        "--kube-version",
-        KUBERNETES_VERSION,
-        "--api-versions",
-        "aadpodidentity.k8s.io/v1",
-        "--values",
-        file.to_str().unwrap(),
-    ];
-    let output = helm(&arguments, &[]).await;
-    let text = String::from_utf8(output.stdout).unwrap();
-    let made: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+    let apis = ["--api-versions", "aadpodidentity.k8s.io/v1"];
+    let values = ["--values", file.to_str().unwrap()];
+    let made = template("armature", &[apis, values].concat(), &[]).await;
     let identity = find(&made, "AzureIdentity", "aso-identity");
     let resource = identity["spec"]["resourceID"].as_str().unwrap();
     assert!(

@@ -9,6 +9,9 @@ use crate::chart::{NAMESPACE, find};
 use crate::cluster::{Cluster, namespace};
 use crate::pod::Pod;
 
+/// The Service by which Azure Service Operator's metrics are found.
+pub const THEIR_SERVICE: &str = "azureserviceoperator-controller-manager-metrics-service";
+
 /// A token of a service account in [`NAMESPACE`], which is made for it.
 async fn token(cluster: &Cluster, account: &str) -> String {
     let manifest = json!({"apiVersion": "v1", "kind": "ServiceAccount",
@@ -104,6 +107,18 @@ async fn metrics_are_for_whom_the_roles_allow() {
         .await;
     let (_, text) = read(&client, &pod, Some(&prometheus)).await;
     assert!(text.contains("armature_build_info"), "{text}");
+    // Scrape jobs check the name of the Service that they find.
+    let service = find(&manifests, "Service", THEIR_SERVICE);
+    let name = format!(
+        "{}.{NAMESPACE}.svc",
+        service["metadata"]["name"].as_str().unwrap()
+    );
+    let trusting = self::client(&cluster, "armature-webhook-certificate").await;
+    let address = ([127, 0, 0, 1], pod.ports().metrics).into();
+    let named = trusting.resolve(&name, address).build().unwrap();
+    let url = format!("https://{name}:{}/metrics", pod.ports().metrics);
+    let answer = named.get(url).send().await.unwrap();
+    assert_eq!(answer.status().as_u16(), 401);
     let plain = format!("http://127.0.0.1:{}/metrics", pod.ports().metrics);
     let plain = reqwest::get(plain).await;
     assert!(plain.is_err(), "nothing is served in plain HTTP");

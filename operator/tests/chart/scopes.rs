@@ -1,12 +1,11 @@
 //! Manifests with ARM ids that their namespace may not use: the API server refuses them by itself, without an operator.
 
-use armature_controlplane::KUBERNETES_VERSION;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
-use crate::chart::{NAMESPACE, deployment, helm, manifests, policy};
+use crate::chart::{NAMESPACE, deployment, manifests, policy, template};
 use crate::cluster::{Cluster, namespace};
 use crate::protection::crd;
 
@@ -258,19 +257,7 @@ async fn policies_are_made_where_crds_are_kept_and_can_be_left_out() {
 
 /// The mode that the Deployment would have.
 async fn mode(more: &[&str], settings: &[&str]) -> String {
-    let arguments = [
-        "template",
-        "armature",
-        "--namespace",
-        NAMESPACE,
-        "--kube-version",
-        KUBERNETES_VERSION,
-    ];
-    let output = helm(&[&arguments, more].concat(), settings).await;
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    let manifests: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+    let manifests = template("armature", more, settings).await;
     let environment = &deployment(&manifests)["spec"]["template"]["spec"]["containers"][0]["env"];
     let mut environment = environment.as_array().unwrap().iter();
     let mode = environment.find(|one| one["name"] == "ALLOWED_SCOPES_MODE");

@@ -1,10 +1,9 @@
 //! What a release takes over, by helm: from Azure Service Operator's, and from its own past.
 
-use armature_controlplane::KUBERNETES_VERSION;
 use k8s_openapi::api::core::v1::{Secret, Service};
 use serde_json::{Value, json};
 
-use crate::chart::{NAMESPACE, deployment, find, helm};
+use crate::chart::{NAMESPACE, deployment, find, helm, template};
 use crate::cluster::{Cluster, namespace};
 
 const SERVICE: &str = "azureserviceoperator-controller-manager-metrics-service";
@@ -116,23 +115,13 @@ async fn an_upgrade_keeps_metrics_and_traffic_as_they_were() {
     cluster.apply(&namespace(NAMESPACE)).await;
     let kubeconfig = cluster.admin_kubeconfig();
     let upgrade = async |settings: &[&str]| {
-        let arguments = [
-            "template",
-            "armature",
-            "--namespace",
-            NAMESPACE,
-            "--is-upgrade",
-            "--dry-run=server",
-            "--kube-version",
-            KUBERNETES_VERSION,
-            "--kubeconfig",
-            kubeconfig.to_str().unwrap(),
-        ];
-        let output = helm(&arguments, settings).await;
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{errors}");
-        let text = String::from_utf8(output.stdout).unwrap();
-        habits(&serde_saphyr::from_multiple::<Value>(&text).unwrap())
+        let cluster = ["--dry-run=server", "--kubeconfig"];
+        let more = [
+            &cluster[..],
+            &[kubeconfig.to_str().unwrap(), "--is-upgrade"],
+        ]
+        .concat();
+        habits(&template("armature", &more, settings).await)
     };
     let new = cluster.render(&[]).await;
     assert_eq!(habits(&new), ("0.0.0.0:8443".to_owned(), 2));

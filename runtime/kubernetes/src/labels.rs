@@ -22,7 +22,7 @@ pub struct CrdLabels(pub BTreeMap<String, String>);
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LabelsError {
     /// Not `name=value`.
-    #[error("`{0}` is no label; expected name=value, several separated by commas")]
+    #[error("`{0}` is no label; expected name=value, several separated by commas or semicolons")]
     Form(String),
     /// Characters or length.
     #[error(
@@ -44,7 +44,7 @@ impl FromStr for CrdLabels {
     type Err = LabelsError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parts = text.split(',').map(str::trim);
+        let parts = text.split([',', ';']).map(str::trim);
         parts
             .filter(|part| !part.is_empty())
             .map(label)
@@ -122,6 +122,12 @@ mod tests {
             let error = reserved.parse::<CrdLabels>().unwrap_err();
             assert!(matches!(error, LabelsError::Reserved { .. }), "{error}");
         }
+        // Azure Service Operator takes either.
+        let (commas, semicolons) = ("a=b,c=d", "a=b; c=d");
+        assert_eq!(
+            commas.parse::<CrdLabels>().unwrap().0,
+            semicolons.parse::<CrdLabels>().unwrap().0
+        );
         assert!("notkubernetes.io/a=b".parse::<CrdLabels>().is_ok());
     }
 }

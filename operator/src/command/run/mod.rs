@@ -88,7 +88,7 @@ pub struct RunArguments {
     #[arg(long, value_enum, default_value_t = VersionChoice::All)]
     crd_versions: VersionChoice,
 
-    /// Labels on the CRDs that the operator installs: name=value, several separated by commas.
+    /// Labels on the CRDs that the operator installs: name=value, several separated by commas or semicolons.
     #[arg(
         long,
         default_value = "",
@@ -257,8 +257,8 @@ pub struct RunArguments {
     #[arg(long)]
     metrics_authentication: bool,
 
-    /// Service in the operator's namespace by which /metrics is read, where the operator serves no conversion: its certificate is
-    /// issued for it, and kept in the Secret NAME-certificate. Where conversion is served, it is the webhook's.
+    /// Service in the operator's namespace by which /metrics is read: the certificate is issued for its names. Where conversion is
+    /// served it is the webhook's, else one of its own, kept in the Secret NAME-certificate.
     #[arg(long, value_name = "NAME")]
     metrics_service: Option<String>,
 
