@@ -125,6 +125,8 @@ keeps those that Azure Service Operator's chart has put into it.
 {{- $both := "watchers-and-webhooks" -}}
 {{- $mode := coalesce $extra.AZURE_OPERATOR_MODE $settings.AZURE_OPERATOR_MODE $secret.AZURE_OPERATOR_MODE $both -}}
 {{- $_ := set $derived "mode" (lower $mode) -}}
+{{- /* What the pods do and what they may do are one: rights are for this mode, whatever becomes of the Secret. */ -}}
+{{- if and $secret.AZURE_OPERATOR_MODE (not $settings.AZURE_OPERATOR_MODE) }}{{ $_ := set $settings "AZURE_OPERATOR_MODE" (lower $mode) }}{{ end -}}
 {{- $namespaces := coalesce $extra.AZURE_TARGET_NAMESPACES $settings.AZURE_TARGET_NAMESPACES $secret.AZURE_TARGET_NAMESPACES -}}
 {{- $_ := set $derived "namespaces" (include "armature.items" (list $namespaces "[,;\\s]") | fromJsonArray) -}}
 {{- end -}}

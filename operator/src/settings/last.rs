@@ -56,14 +56,15 @@ impl Last {
     }
 
     async fn find(client: &Client, namespace: &str, kept: &str) -> kube::Result<Self> {
-        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
-        if let Some(map) = maps.get_opt(CONFIG_MAP).await? {
-            return Ok(Self::of(map.data.unwrap_or_default()));
-        }
         let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
-        Ok(match secrets.get_metadata_opt(kept).await? {
-            Some(_) => Self::Earlier,
-            None => Self::None,
+        let kept = secrets.get_metadata_opt(kept).await?;
+        // Read after the Secret: another replica of a new release writes this first, and its Secret then.
+        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+        let map = maps.get_opt(CONFIG_MAP).await?;
+        Ok(match (map, kept) {
+            (Some(map), _) => Self::of(map.data.unwrap_or_default()),
+            (None, Some(_)) => Self::Earlier,
+            (None, None) => Self::None,
         })
     }
 

@@ -105,11 +105,12 @@ fn is_same_default(key: &str, value: &str, default: &str) -> bool {
     period(value).is_some() && period(value) == period(default)
 }
 
-/// The names in a list with commas, in order and each once.
+/// The names in a list with commas, in order and each once. The chart gives rights for the same ones: it takes semicolons and spaces,
+/// too.
 pub fn names(text: &str) -> Vec<String> {
     let mut names: Vec<String> = text
-        .split(',')
-        .map(str::trim)
+        .split([',', ';'])
+        .flat_map(str::split_whitespace)
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
         .collect();
@@ -150,6 +151,13 @@ mod tests {
             (NAMESPACES, "  ", None),
         ] {
             assert_eq!(of(&[(key, value)]).get(key), expected, "{key} {value}");
+        }
+    }
+
+    #[test]
+    fn namespaces_are_those_that_the_chart_gives_rights_for() {
+        for text in ["b,a", "a, b", "a;b", " a b ", "b,,a,b"] {
+            assert_eq!(names(text), ["a", "b"], "{text}");
         }
     }
 

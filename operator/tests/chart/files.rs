@@ -312,8 +312,8 @@ async fn a_secret_of_ones_own_decides_on_rights_where_values_say_nothing() {
     let said = settings(&made.manifests);
     assert_eq!(
         said,
-        BTreeMap::from([("CRD_PATTERN", "*")]),
-        "the Secret says it"
+        BTreeMap::from([("AZURE_OPERATOR_MODE", "watchers"), ("CRD_PATTERN", "*")]),
+        "the Secret says the rest; what the pods do goes with their rights"
     );
     let notes = made.notes.join("\n");
     assert!(
