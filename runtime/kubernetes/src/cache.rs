@@ -273,6 +273,17 @@ impl ObjectCache {
         self.write().lists.refuse(kind, &scope, why);
     }
 
+    /// Notes that the API server goes on to fail at a list, while it lists the kind elsewhere.
+    pub fn mark_failing(&self, kind: Kind, namespace: &str, why: &str) {
+        let scope = Some(namespace.to_owned());
+        self.write().lists.fail(kind, &scope, why);
+    }
+
+    /// A namespace other than this one of which all objects of the kind are known.
+    pub fn listed_elsewhere(&self, kind: Kind, namespace: &str) -> Option<String> {
+        self.read().lists.complete_elsewhere(kind, namespace)
+    }
+
     /// Forgets all objects of a kind that is no longer watched.
     pub fn forget_kind(&self, kind: Kind) {
         let mut state = self.write();

@@ -32,6 +32,8 @@ pub(super) enum ItemEvent<K> {
     },
     /// The API server was reached, and refuses: for this reason.
     Refused(String),
+    /// A first list failed otherwise, for this reason. It is tried again.
+    Failed(String),
 }
 
 impl<K> ItemEvent<K> {
@@ -128,10 +130,12 @@ async fn tell<K>(
             Err(error) => {
                 permit = None;
                 interrupted(&watched, &name, &error);
-                if let Error::InitialListFailed(error) = &error
-                    && is_refusal(error)
-                {
-                    on_item(ItemEvent::Refused(message(error)));
+                if let Error::InitialListFailed(error) = &error {
+                    let why = message(error);
+                    on_item(match is_refusal(error) {
+                        true => ItemEvent::Refused(why),
+                        false => ItemEvent::Failed(why),
+                    });
                 }
                 let wait = backoff.next().unwrap_or_default();
                 tokio::time::sleep(wait).await;

@@ -19,6 +19,7 @@ mod digest_key;
 mod error;
 mod event;
 mod export_watch;
+mod fails_alone;
 mod filter;
 mod follow;
 mod https;

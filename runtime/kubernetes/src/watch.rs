@@ -21,6 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use super::cluster::Cluster;
 use super::export_watch::{self, ListedTargets};
+use super::fails_alone::FailsAlone;
 use super::filter::{changes_of_namespace, is_settled, waits_for_namespace_credential};
 use super::follow::{ItemEvent, Watched, follow, readable};
 use super::installed::InstalledCrd;
@@ -227,9 +228,6 @@ struct KindWatch {
 
 impl KindWatch {
     async fn run(self, stop: CancellationToken) {
-        let config = paged();
-        let mut listed = HashSet::new();
-        let mut refusals = 0;
         let place = self.cluster.clients.watch();
         let api = |client| match &self.namespace {
             Some(namespace) => Api::namespaced_with(client, namespace, &self.kind),
@@ -242,49 +240,31 @@ impl KindWatch {
             place: &place,
             lists: Some(&self.lists),
         };
-        follow(watched, api, config, &stop, |item| {
+        let (failed, failures) = tokio::sync::watch::channel(String::new());
+        let mut told = Told {
+            watch: &self,
+            listed: HashSet::new(),
+            refusals: 0,
+            failed,
+        };
+        let is_stopped = stop.clone();
+        let watching = follow(watched, api, paged(), &stop, move |item| {
             // A stopped watch must not bring objects back that were forgotten with their kind.
-            if stop.is_cancelled() {
-                return;
+            if !is_stopped.is_cancelled() {
+                told.item(item);
             }
-            let event = match item {
-                ItemEvent::Event(event) => event,
-                // What was known of it stays, until it is gone.
-                ItemEvent::Unreadable { one, is_gone } => {
-                    let object = StoredObject::of(one.metadata).into_object(self.kind);
-                    match is_gone {
-                        true => self.remove(&object.key()),
-                        false => drop(listed.insert(object.key())),
-                    }
-                    return;
-                }
-                ItemEvent::Refused(why) => {
-                    refusals += 1;
-                    if refusals >= REFUSALS {
-                        let namespace = self.namespace.as_deref();
-                        self.cluster.cache.mark_refused(self.kind, namespace, &why);
-                    }
-                    return;
-                }
-            };
-            match event {
-                Event::Init => listed.clear(),
-                Event::InitApply(object) => {
-                    listed.insert(self.apply(object));
-                }
-                Event::Apply(object) => {
-                    self.apply(object);
-                }
-                Event::Delete(object) => {
-                    self.remove(&object.into_object(self.kind).key());
-                }
-                Event::InitDone => {
-                    refusals = 0;
-                    self.end_list(&std::mem::take(&mut listed));
-                }
-            }
-        })
-        .await;
+        });
+        let Some(namespace) = &self.namespace else {
+            return watching.await;
+        };
+        let alone = FailsAlone {
+            cache: &self.cluster.cache,
+            client: place.client(),
+            kind: self.kind,
+            namespace,
+        };
+        // The watch ends when it is told to, and what tells the other of failures with it.
+        tokio::join!(watching, alone.note(failures));
     }
 
     fn end_list(&self, listed: &HashSet<ObjectKey>) {
@@ -313,6 +293,59 @@ impl KindWatch {
             }
         }
         key
+    }
+}
+
+/// What one watch of a kind has told so far.
+struct Told<'a> {
+    watch: &'a KindWatch,
+    /// What the list that is being read has shown.
+    listed: HashSet<ObjectKey>,
+    /// Refusals in a row.
+    refusals: u32,
+    /// Takes why the first list failed, each time that it does.
+    failed: tokio::sync::watch::Sender<String>,
+}
+
+impl Told<'_> {
+    fn item(&mut self, item: ItemEvent<StoredObject>) {
+        let watch = self.watch;
+        match item {
+            ItemEvent::Event(event) => self.event(event),
+            // What was known of it stays, until it is gone.
+            ItemEvent::Unreadable { one, is_gone } => {
+                let object = StoredObject::of(one.metadata).into_object(watch.kind);
+                match is_gone {
+                    true => watch.remove(&object.key()),
+                    false => drop(self.listed.insert(object.key())),
+                }
+            }
+            ItemEvent::Refused(why) => {
+                self.refusals += 1;
+                if self.refusals >= REFUSALS {
+                    let namespace = watch.namespace.as_deref();
+                    watch
+                        .cluster
+                        .cache
+                        .mark_refused(watch.kind, namespace, &why);
+                }
+            }
+            ItemEvent::Failed(why) => drop(self.failed.send_replace(why)),
+        }
+    }
+
+    fn event(&mut self, event: Event<StoredObject>) {
+        let watch = self.watch;
+        match event {
+            Event::Init => self.listed.clear(),
+            Event::InitApply(object) => drop(self.listed.insert(watch.apply(object))),
+            Event::Apply(object) => drop(watch.apply(object)),
+            Event::Delete(object) => watch.remove(&object.into_object(watch.kind).key()),
+            Event::InitDone => {
+                self.refusals = 0;
+                watch.end_list(&std::mem::take(&mut self.listed));
+            }
+        }
     }
 }
 

@@ -26,6 +26,8 @@ enum List {
     Complete,
     /// The API server refuses it, for this reason.
     Refused(String),
+    /// The API server goes on to fail at it, for this reason, and not at others of the kind. What is in there is not known.
+    Failing(String),
 }
 
 impl Lists {
@@ -49,6 +51,23 @@ impl Lists {
         {
             *list = List::Refused(shortened(why).into_owned());
         }
+    }
+
+    /// The API server goes on to fail at a list that was never complete, while it lists the kind elsewhere.
+    pub fn fail(&mut self, kind: Kind, scope: &Scope, why: &str) {
+        if let Some(list) = self.list(kind, scope)
+            && *list == List::Awaited
+        {
+            *list = List::Failing(shortened(why).into_owned());
+        }
+    }
+
+    /// A namespace other than this one in which the list of the kind is complete.
+    pub fn complete_elsewhere(&self, kind: Kind, namespace: &str) -> Option<String> {
+        let mut elsewhere = self.of(kind).filter(|(scope, list)| {
+            **list == List::Complete && scope.as_deref().is_some_and(|scope| scope != namespace)
+        });
+        elsewhere.next().and_then(|(scope, _)| scope.clone())
     }
 
     /// The kind is no longer watched.
@@ -76,7 +95,7 @@ impl Lists {
     }
 
     /// Why it cannot be told which objects in the reach of this operator stand for the ARM id of an object of this namespace.
-    /// Where lists of other namespaces are refused, nothing is done there: nobody writes their resources.
+    /// Where lists of other namespaces are refused or fail, nothing is done there: nobody writes their resources.
     pub fn sharing_unknown(&self, kind: Kind, namespace: &str) -> Option<String> {
         if self.of(kind).next().is_none() {
             return Some(format!("{} are not listed yet", objects(kind, &None)));
@@ -84,12 +103,13 @@ impl Lists {
         let mut missing = self.of(kind).filter(|(scope, list)| match list {
             List::Complete => false,
             List::Awaited => true,
-            List::Refused(_) => is_of(scope, namespace),
+            List::Refused(_) | List::Failing(_) => is_of(scope, namespace),
         });
         missing.next().map(|(scope, list)| told(kind, scope, list))
     }
 
-    /// Why it cannot be told which objects stand for a resource of this ARM type. Where lists are refused, nothing is done.
+    /// Why it cannot be told which objects stand for a resource of this ARM type, before something is deleted or taken out of a list.
+    /// Where lists are refused, nothing is done; where they fail, an object may stand for it once they can be read again.
     pub fn of_type_unknown(&self, arm_type: &str) -> Option<String> {
         if !self.kinds_are_known {
             return Some("the installed kinds are not known yet".to_owned());
@@ -97,7 +117,7 @@ impl Lists {
         let kinds = self.kinds.iter();
         let of_type = kinds.filter(|(kind, _)| kind.0.remote_type().eq_ignore_ascii_case(arm_type));
         let mut lists = of_type.flat_map(|(kind, lists)| lists.iter().map(|list| (*kind, list)));
-        let missing = lists.find(|(_, (_, list))| **list == List::Awaited);
+        let missing = lists.find(|(_, (_, list))| matches!(list, List::Awaited | List::Failing(_)));
         missing.map(|(kind, (scope, list))| told(kind, scope, list))
     }
 
@@ -112,7 +132,7 @@ impl Lists {
         let missing = all.find(|(_, (scope, list))| match list {
             List::Complete => false,
             List::Awaited => true,
-            List::Refused(_) => scope.as_deref().is_none_or(&exists),
+            List::Refused(_) | List::Failing(_) => scope.as_deref().is_none_or(&exists),
         });
         missing.map(|(kind, (scope, list))| told(kind, scope, list))
     }
@@ -125,8 +145,8 @@ fn is_of(scope: &Scope, namespace: &str) -> bool {
 fn told(kind: Kind, scope: &Scope, list: &List) -> String {
     let objects = objects(kind, scope);
     match list {
-        List::Refused(why) => format!("{objects} cannot be listed: {why}"),
-        _ => format!("{objects} are not listed yet"),
+        List::Refused(why) | List::Failing(why) => format!("{objects} cannot be listed: {why}"),
+        List::Awaited | List::Complete => format!("{objects} are not listed yet"),
     }
 }
 
@@ -175,6 +195,34 @@ mod tests {
         assert!(lists.has(KIND, "gone"), "it was complete once");
         lists.forget(KIND);
         assert!(!lists.has(KIND, "web"));
+    }
+
+    #[test]
+    fn a_list_that_goes_on_to_fail_stops_its_namespace_and_what_would_remove_something() {
+        let mut lists = Lists::default();
+        lists.all_kinds_are_known();
+        lists.begin(KIND, [scope("web"), scope("broken")]);
+        assert_eq!(lists.complete_elsewhere(KIND, "broken"), None);
+        lists.complete(KIND, &scope("web"));
+        let elsewhere = lists.complete_elsewhere(KIND, "broken");
+        assert_eq!(elsewhere.as_deref(), Some("web"));
+        assert_eq!(lists.complete_elsewhere(KIND, "web"), None);
+
+        lists.fail(KIND, &scope("broken"), "etcd says no");
+        assert_eq!(lists.sharing_unknown(KIND, "web"), None);
+        let failing = "objects of kind Gadget in namespace broken cannot be listed: etcd says no";
+        let told = [
+            lists.sharing_unknown(KIND, "broken"),
+            lists.of_type_unknown(KIND.0.remote_type()),
+            lists.unknown(|_| true),
+        ];
+        for told in told {
+            assert_eq!(told.as_deref(), Some(failing));
+        }
+        lists.complete(KIND, &scope("broken"));
+        assert_eq!(lists.of_type_unknown(KIND.0.remote_type()), None);
+        lists.fail(KIND, &scope("broken"), "etcd says no");
+        assert!(lists.has(KIND, "broken"), "it was complete once");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use armature_azure::budget::Urgency;
 use armature_shapes::resource::{Kind, ObjectKey};
 use tokio::time::Instant;
 
+use super::parked::{Parked, Share};
 use super::pool::Pool;
 use super::turns::Turns;
 use super::{LatestPass, QueueDepth};
@@ -17,7 +18,7 @@ use crate::backoff::Requeue;
 type Slot = (Instant, u64);
 
 /// Position among keys whose time has come: what somebody waits for first, then by turns, then in order of arrival.
-type Place = (Urgency, u64, u64);
+pub(super) type Place = (Urgency, u64, u64);
 
 /// One of so many workers looks at what nobody waits for, if there is any due.
 const BACKGROUND_SHARE: usize = 8;
@@ -114,13 +115,14 @@ pub(super) struct State {
     entries: HashMap<Arc<ObjectKey>, Entry>,
     waiting: BTreeMap<Slot, Arc<ObjectKey>>,
     due: BTreeMap<Place, Arc<ObjectKey>>,
-    /// Due keys of kinds that are at their limit.
-    parked: HashMap<Kind, BTreeMap<Place, Arc<ObjectKey>>>,
+    /// Due keys of kinds and namespaces that have as many workers as they may.
+    parked: Parked,
     /// Every key of `due` and `parked`.
     pressing: HashMap<Arc<ObjectKey>, Due>,
     /// Keys that workers have.
     running: HashMap<Arc<ObjectKey>, Running>,
     running_by_kind: HashMap<Kind, usize>,
+    share: Share,
     turns: Turns,
     sequence: u64,
     pub(super) pool: Pool,
@@ -133,10 +135,11 @@ impl State {
             entries: HashMap::new(),
             waiting: BTreeMap::new(),
             due: BTreeMap::new(),
-            parked: HashMap::new(),
+            parked: Parked::default(),
             pressing: HashMap::new(),
             running: HashMap::new(),
             running_by_kind: HashMap::new(),
+            share: Share::default(),
             turns: Turns::new(),
             sequence: 0,
             pool: Pool::new(workers),
@@ -204,8 +207,7 @@ impl State {
         self.sequence += 1;
         let turn = self.turns.next(key, self.is_begun(key));
         let place = (Urgency::Foreground, turn, self.sequence);
-        let parked = self.parked.get_mut(&key.kind);
-        let parked = parked.filter(|parked| parked.contains_key(&due.place));
+        let parked = self.parked.where_is(key, due.place);
         let queue = parked.unwrap_or(&mut self.due);
         queue.remove(&due.place);
         queue.insert(place, Arc::clone(key));
@@ -224,7 +226,13 @@ impl State {
         while let Some((place, key)) = self.pop_due() {
             let running = self.running_by_kind.entry(key.kind).or_default();
             if *running >= self.workers_per_kind {
-                self.parked.entry(key.kind).or_default().insert(place, key);
+                self.parked.by_kind(place, key);
+                continue;
+            }
+            let free = self.pool.size().saturating_sub(self.running.len());
+            if !self.share.take(&key.namespace, place.0, free) {
+                self.pool.is_short();
+                self.parked.by_namespace(place, key);
                 continue;
             }
             *running += 1;
@@ -318,7 +326,7 @@ impl State {
         deadline: impl FnOnce(u32) -> Option<Instant>,
     ) {
         let asked = self.running.remove(key).and_then(|running| running.again);
-        self.release(key.kind);
+        self.release(key);
         let Some(entry) = self.entries.get_mut(key) else {
             return;
         };
@@ -359,21 +367,15 @@ impl State {
         }
     }
 
-    /// Frees a worker; the kind's first parked key may use it.
-    fn release(&mut self, kind: Kind) {
-        if let Some(running) = self.running_by_kind.get_mut(&kind) {
+    /// Frees a worker. The kind's first parked key may use it, and the first one of each namespace that had its share.
+    fn release(&mut self, key: &ObjectKey) {
+        if let Some(running) = self.running_by_kind.get_mut(&key.kind) {
             *running -= 1;
             if *running == 0 {
-                self.running_by_kind.remove(&kind);
+                self.running_by_kind.remove(&key.kind);
             }
         }
-        if let Some(parked) = self.parked.get_mut(&kind) {
-            if let Some((place, key)) = parked.pop_first() {
-                self.due.insert(place, key);
-            }
-            if parked.is_empty() {
-                self.parked.remove(&kind);
-            }
-        }
+        self.share.give_back(&key.namespace);
+        self.due.extend(self.parked.let_go(key.kind));
     }
 }
