@@ -1,5 +1,6 @@
 //! How Azure is reached: by the environment, the files of a credential, or who is signed in to the Azure CLI.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -28,21 +29,26 @@ pub const ANY_CLOUD: &str = "ALLOW_MULTI_ENV_MANAGEMENT is true: whoever writes 
                              tokens and, for a workload identity, the assertion of the operator's service account; list the clouds in \
                              ARMATURE_ALLOWED_CLOUDS instead";
 
-/// How an operator reaches Azure: by its variables or by the files of a credential.
+/// Files beside a credential that must stay as they were read, each as a text.
+pub type Beside = BTreeMap<String, Option<String>>;
+
+/// How an operator reaches Azure: by its variables or by the files of a credential, which counts with the settings beside it.
 pub fn of_operator(
-    credential_folder: Option<PathBuf>,
+    (credential_folder, beside): (Option<PathBuf>, Beside),
     ca_file: Option<PathBuf>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<ClientSettings> {
-    settings(own(credential_folder, &variable)?, ca_file, &variable)
+    let own = own(credential_folder, beside, &variable)?;
+    settings(own, ca_file, &variable)
 }
 
 fn own(
     credential_folder: Option<PathBuf>,
+    beside: Beside,
     variable: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<OperatorIdentity> {
     Ok(match credential_folder {
-        Some(folder) => OperatorIdentity::folder(folder, variable),
+        Some(folder) => OperatorIdentity::folder(folder, variable, beside),
         None => operator_identity(variable)?.into(),
     })
 }
@@ -73,7 +79,7 @@ pub fn of_person(
             _ => variable(name),
         };
         return settings(
-            own(credential_folder, with_subscription)?,
+            own(credential_folder, Beside::new(), with_subscription)?,
             ca_file,
             &variable,
         );

@@ -3,16 +3,21 @@
 //!
 //! Releases before this one read the credential alone from the Secret. When one of them was here, keys that narrow what is managed
 //! count at once; those that widen it, or send tokens elsewhere, wait until a flag or value says the same, or somebody edits them.
+//!
+//! A Secret that is not there says nothing new: what it said at the last start goes on to count.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use anyhow::Context;
 
 use armature_runtime::azure::Cloud;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::Client;
-use kube::api::{Api, Patch, PatchParams};
+use kube::api::{Api, PartialObjectMeta, Patch, PatchParams};
 use serde_json::json;
 
-use super::chosen::{Chosen, Given, in_words};
+use super::chosen::{Chosen, Given, Source, in_words};
 use super::keys::{ANY_CLOUD, MODE, SECRET, SETTINGS};
 use super::secret::{SecretSettings, comparable};
 
@@ -22,8 +27,17 @@ pub const CONFIG_MAP: &str = "armature-settings";
 /// Before the names of keys that wait, in the ConfigMap.
 const WAITS: &str = "waiting.";
 
+/// The settings that the Secret gave, in the ConfigMap.
+const OF_SECRET: &str = "from-secret";
+
+/// On the Secret that an operator of ours leaves in its namespace: a release that keeps the ConfigMap was here.
+const MARK: &str = "armature.azure.com/keeps-settings";
+
 /// Who writes it.
 const FIELD_MANAGER: &str = "armature";
+
+/// Seconds before the ConfigMap is read again, when it could not be read.
+const PAUSES: [u64; 6] = [0, 1, 2, 4, 8, 16];
 
 /// What was here before this start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,21 +52,38 @@ pub enum Last {
         counted: BTreeMap<String, String>,
         /// Keys that waited, with their values.
         waiting: BTreeMap<String, String>,
+        /// Settings that the Secret gave.
+        of_secret: BTreeSet<String>,
     },
 }
 
 impl Last {
-    /// Looks into the operator's namespace. Where that is forbidden, an earlier release was here: nothing is widened by mistake.
-    /// `kept` is a Secret that an operator of ours with this part leaves in its namespace, whatever its release.
-    pub async fn read(client: &Client, namespace: &str, kept: &str) -> Self {
-        let found = Self::find(client, namespace, kept).await;
-        found.unwrap_or_else(|error| {
-            tracing::warn!(
-                %error,
-                "what counted at the last start cannot be read from ConfigMap {namespace}/{CONFIG_MAP}: what would widen what is managed waits"
+    /// Looks into the operator's namespace. Where that is forbidden, an earlier release was here, with its rights: nothing is widened
+    /// by mistake. `kept` is a Secret that an operator of ours with this part leaves in its namespace, whatever its release.
+    ///
+    /// # Errors
+    /// When it cannot be read for another reason, although it was tried for half a minute: a start that takes an unreadable record
+    /// for none could move the operator to another cloud.
+    pub async fn read(client: &Client, namespace: &str, kept: &str) -> anyhow::Result<Self> {
+        let mut pauses = PAUSES.into_iter();
+        loop {
+            tokio::time::sleep(Duration::from_secs(pauses.next().unwrap_or_default())).await;
+            let error = match Self::find(client, namespace, kept).await {
+                Ok(found) => return Ok(found),
+                Err(error) => error,
+            };
+            let what = format!(
+                "what counted at the last start cannot be read from ConfigMap {namespace}/{CONFIG_MAP}"
             );
-            Self::Earlier
-        })
+            if is_forbidden(&error) {
+                tracing::warn!(%error, "{what}: what would widen what is managed waits");
+                return Ok(Self::Earlier);
+            }
+            if pauses.len() == 0 {
+                return Err(error).context(what);
+            }
+            tracing::warn!(%error, "{what}; trying again");
+        }
     }
 
     async fn find(client: &Client, namespace: &str, kept: &str) -> kube::Result<Self> {
@@ -61,14 +92,21 @@ impl Last {
         // Read after the Secret: another replica of a new release writes this first, and its Secret then.
         let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
         let map = maps.get_opt(CONFIG_MAP).await?;
+        let is_marked = |kept: &PartialObjectMeta<Secret>| {
+            let annotations = kept.metadata.annotations.as_ref();
+            annotations.is_some_and(|annotations| annotations.contains_key(MARK))
+        };
         Ok(match (map, kept) {
             (Some(map), _) => Self::of(map.data.unwrap_or_default()),
+            // Somebody has deleted what such a release wrote: it begins anew.
+            (None, Some(kept)) if is_marked(&kept) => Self::None,
             (None, Some(_)) => Self::Earlier,
             (None, None) => Self::None,
         })
     }
 
-    fn of(data: BTreeMap<String, String>) -> Self {
+    fn of(mut data: BTreeMap<String, String>) -> Self {
+        let of_secret = data.remove(OF_SECRET).unwrap_or_default();
         let (waiting, counted): (BTreeMap<_, _>, BTreeMap<_, _>) = data
             .into_iter()
             .partition(|(key, _)| key.starts_with(WAITS));
@@ -77,16 +115,40 @@ impl Last {
         Self::Known {
             counted,
             waiting: waiting.collect(),
+            of_secret: of_secret.split_whitespace().map(str::to_owned).collect(),
         }
+    }
+
+    /// The Secret as it counts now: where it is not there, what it said at the last start.
+    pub fn standing_in(&self, secret: SecretSettings) -> SecretSettings {
+        let Self::Known {
+            counted, of_secret, ..
+        } = self
+        else {
+            return secret;
+        };
+        if secret.is_there() {
+            return secret;
+        }
+        let kept = of_secret
+            .iter()
+            .filter_map(|key| Some((key.clone(), counted.get(key)?.clone().into_bytes())));
+        SecretSettings::of(kept.collect())
     }
 
     /// The keys of the Secret that wait.
     pub fn waiting(&self, given: &Given, secret: &SecretSettings) -> BTreeSet<&'static str> {
-        let keys = SETTINGS.into_iter().filter(|key| !given.contains_key(key));
-        let keys = keys.filter(|key| {
+        let keys = SETTINGS.into_iter().filter(|key| {
             let Some(value) = secret.get(key) else {
                 return false;
             };
+            // Whoever says the same has answered; whoever says something else has not.
+            if given
+                .get(key)
+                .is_some_and(|it| comparable(key, it) == comparable(key, value))
+            {
+                return false;
+            }
             match self {
                 Self::None => false,
                 Self::Earlier => {
@@ -132,36 +194,67 @@ impl Last {
     pub async fn write(
         &self,
         client: &Client,
-        namespace: &str,
+        (namespace, kept): (&str, &str),
         chosen: &Chosen,
         (secret, waiting): (&SecretSettings, &BTreeSet<&'static str>),
     ) {
-        let mut data = chosen.comparable();
-        data.extend(waiting.iter().filter_map(|key| {
-            let value = comparable(key, secret.get(key)?);
-            Some((format!("{WAITS}{key}"), value))
-        }));
-        if *self == Self::of(data.clone()) {
-            return;
+        let data = data(chosen, secret, waiting);
+        if *self != Self::of(data.clone()) {
+            let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+            let body = json!({
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": CONFIG_MAP},
+                "data": data,
+            });
+            let parameters = PatchParams::apply(FIELD_MANAGER).force();
+            let written = maps
+                .patch(CONFIG_MAP, &parameters, &Patch::Apply(body))
+                .await;
+            if let Err(error) = written {
+                tracing::warn!(
+                    %error,
+                    "what counts cannot be written down in ConfigMap {namespace}/{CONFIG_MAP}: the next start does not say what has changed"
+                );
+                return;
+            }
         }
-        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
-        let body = json!({
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": CONFIG_MAP},
-            "data": data,
-        });
-        let parameters = PatchParams::apply(FIELD_MANAGER).force();
-        let written = maps
-            .patch(CONFIG_MAP, &parameters, &Patch::Apply(body))
+        let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+        let mark = json!({"metadata": {"annotations": {MARK: "true"}}});
+        let marked = secrets
+            .patch_metadata(kept, &PatchParams::default(), &Patch::Merge(mark))
             .await;
-        if let Err(error) = written {
-            tracing::warn!(
-                %error,
-                "what counts cannot be written down in ConfigMap {namespace}/{CONFIG_MAP}: the next start does not say what has changed"
-            );
+        if let Err(error) = marked {
+            // At the first start there is no such Secret yet.
+            tracing::debug!(%error, "Secret {namespace}/{kept} is not marked");
         }
     }
+}
+
+/// Whether the operator may not read it: an earlier release of the chart gave no such right.
+fn is_forbidden(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if matches!(status.code, 401 | 403))
+}
+
+/// The ConfigMap's data.
+fn data(
+    chosen: &Chosen,
+    secret: &SecretSettings,
+    waiting: &BTreeSet<&'static str>,
+) -> BTreeMap<String, String> {
+    let mut data = chosen.comparable();
+    data.extend(waiting.iter().filter_map(|key| {
+        let value = comparable(key, secret.get(key)?);
+        Some((format!("{WAITS}{key}"), value))
+    }));
+    let of_secret = SETTINGS
+        .into_iter()
+        .filter(|key| chosen.source(key) == Source::Secret);
+    let of_secret: Vec<&str> = of_secret.collect();
+    if !of_secret.is_empty() {
+        data.insert(OF_SECRET.to_owned(), of_secret.join(" "));
+    }
+    data
 }
 
 /// What is told of keys that wait.
@@ -193,14 +286,11 @@ mod tests {
         given: &Given,
         secret: &SecretSettings,
     ) -> (Vec<&'static str>, Vec<String>, Last) {
-        let waiting = last.waiting(given, secret);
-        let chosen = Chosen::of(given, secret, &waiting);
+        let secret = last.standing_in(secret.clone());
+        let waiting = last.waiting(given, &secret);
+        let chosen = Chosen::of(given, &secret, &waiting);
         let differences = last.differences(given, &chosen);
-        let mut data = chosen.comparable();
-        for key in &waiting {
-            let value = comparable(key, secret.get(key).unwrap());
-            data.insert(format!("{WAITS}{key}"), value);
-        }
+        let data = data(&chosen, &secret, &waiting);
         (waiting.into_iter().collect(), differences, Last::of(data))
     }
 
@@ -243,5 +333,46 @@ mod tests {
         assert_eq!((waiting.len(), differences.len()), (0, 0));
         let (_, differences, _) = start(&last, &Given::new(), &keys);
         assert_eq!(differences, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_secret_that_is_not_there_goes_on_to_count_and_one_that_is_there_says_it_all() {
+        let keys = secret(&[(POLICY, "skip"), (NAMESPACES, "b, a"), (SYNC_PERIOD, "15m")]);
+        let flags = Given::from([(SYNC_PERIOD, "2h".to_owned())]);
+        let (_, _, last) = start(&Last::None, &flags, &keys);
+        let none = secret(&[]);
+        // The flag is gone, too: it was never the Secret's.
+        let (_, differences, again) = start(&last, &Given::new(), &none);
+        assert_eq!(
+            differences,
+            [
+                "AZURE_SYNC_PERIOD: 2h at the last start, now as usual (once a day what Azure Resource Graph tells of, else every hour) (default)"
+            ]
+        );
+        assert_eq!(
+            again.standing_in(none),
+            secret(&[(POLICY, "skip"), (NAMESPACES, "a,b")])
+        );
+        let other = secret(&[("AZURE_CLIENT_ID", "id")]);
+        let (_, differences, _) = start(&again, &Given::new(), &other);
+        assert_eq!(differences.len(), 2, "{differences:?}");
+    }
+
+    #[test]
+    fn a_key_that_waits_does_so_until_somebody_says_the_same_or_edits_it() {
+        let keys = secret(&[(ANY_CLOUD, "true")]);
+        let (waiting, _, mut last) = start(&Last::Earlier, &Given::new(), &keys);
+        assert_eq!(waiting, [ANY_CLOUD]);
+        for (given, expected) in [
+            (Some("false"), true),
+            (None, true),
+            (Some("true"), false),
+            (None, false),
+        ] {
+            let given = given.map(|it| (ANY_CLOUD, it.to_owned()));
+            let (waiting, _, next) = start(&last, &given.clone().into_iter().collect(), &keys);
+            assert_eq!(!waiting.is_empty(), expected, "{given:?}");
+            last = next;
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use super::keys::{CONCURRENCY, NAMESPACES, SYNC_PERIOD, note};
+use super::keys::{CONCURRENCY, NAMESPACES, SETTINGS, SYNC_PERIOD, note};
 
 /// What Azure Service Operator's chart writes where nobody chose anything: it means the default here, too.
 const DEFAULTS: [(&str, &str); 2] = [(SYNC_PERIOD, "1h"), (CONCURRENCY, "4")];
@@ -18,6 +18,7 @@ const LONGEST: usize = 64 << 10;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecretSettings {
     values: BTreeMap<String, String>,
+    is_there: bool,
 }
 
 impl SecretSettings {
@@ -56,6 +57,7 @@ impl SecretSettings {
 
     /// The keys of a Secret.
     pub fn of(data: BTreeMap<String, Vec<u8>>) -> Self {
+        let is_there = !data.is_empty();
         let values = data.into_iter().filter_map(|(key, value)| {
             let value = match value.len() > LONGEST {
                 true => String::new(),
@@ -65,7 +67,20 @@ impl SecretSettings {
         });
         Self {
             values: values.collect(),
+            is_there,
         }
+    }
+
+    /// Whether there is such a Secret, with a key.
+    pub fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    /// The settings as they are written there.
+    pub fn settings(&self) -> BTreeMap<String, Option<String>> {
+        let all = SETTINGS.into_iter();
+        all.map(|key| (key.to_owned(), self.values.get(key).cloned()))
+            .collect()
     }
 
     /// The value of a key, where it has one that is no default of Azure Service Operator.

@@ -24,7 +24,7 @@ use armature_runtime::reconcile::time::Time;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
-use self::settings::Parsed;
+use self::settings::{Parsed, Told};
 use self::values::{OptionalAddress, SyncPeriod, duration, optional_address, policy, sync_period};
 use super::azure;
 use super::quantity::{DEFAULT_BUDGET, budget, quantity};
@@ -33,7 +33,7 @@ use crate::config::{
     VersionChoice, WebhookReach,
 };
 use crate::operator::Operator;
-use crate::settings::Chosen;
+use crate::settings::SECRET;
 use crate::traces::{CollectorUrl, Traces};
 
 const HELP: &str = "\
@@ -311,7 +311,8 @@ impl RunArguments {
             "cannot find out how to reach Kubernetes; set KUBECONFIG or run inside a cluster",
         )?;
         let told = self.told(&kubernetes).await?;
-        let config = self.config(kubernetes, &told)?;
+        let changes = settings::changes(self.credential_folder.clone(), told.beside.clone());
+        let config = self.config(kubernetes, told)?;
         if config.arm.other_clouds {
             tracing::warn!("{}", azure::ANY_CLOUD);
         }
@@ -324,20 +325,27 @@ impl RunArguments {
             () = stop.cancelled() => ExitCode::SUCCESS,
             // Whoever runs us starts us again.
             () = operator.ended() => ExitCode::FAILURE,
+            key = changes => {
+                tracing::warn!(
+                    "{key} in Secret {SECRET} is not what it was: the operator ends, and starts anew with what the Secret says now"
+                );
+                ExitCode::SUCCESS
+            }
         };
         operator.stop().await;
         Ok(code)
     }
 
     /// The configuration that flags, environment and Secret describe.
-    fn config(self, kubernetes: kube::Config, told: &Chosen) -> anyhow::Result<OperatorConfig> {
+    fn config(self, kubernetes: kube::Config, told: Told) -> anyhow::Result<OperatorConfig> {
         let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-        let parsed = Parsed::of(told)?;
-        let variable = |name: &str| settings::variable(told, name);
+        let parsed = Parsed::of(&told.chosen)?;
+        let variable = |name: &str| settings::variable(&told.chosen, name);
+        let credential = (self.credential_folder, told.beside);
         Ok(OperatorConfig {
             kubernetes,
             kinds: armature_generated::KINDS,
-            arm: azure::of_operator(self.credential_folder, self.arm_ca_file, variable)?,
+            arm: azure::of_operator(credential, self.arm_ca_file, variable)?,
             mode: parsed.mode,
             namespace: self.namespace,
             target_namespaces: parsed.namespaces,

@@ -1,15 +1,30 @@
 //! Flags beside the keys of the operator's Secret: what counts of both, and what of it is told.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use armature_runtime::reconcile::policy::Policy;
 use clap::{Args, Command, ValueEnum};
 
 use super::RunArguments;
 use super::values::{SyncPeriod, policy, sync_period};
+use crate::command::azure::Beside;
 use crate::config::OperatorMode;
 use crate::settings::chosen::Given;
 use crate::settings::keys::{CONCURRENCY, MODE, NAMESPACES, POLICY, SECRET, SETTINGS, SYNC_PERIOD};
 use crate::settings::secret::names;
 use crate::settings::{Chosen, Last, SecretSettings, last};
+
+/// How often the Secret's folder is looked at.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// What an operator is told.
+pub(super) struct Told {
+    /// What counts of each setting.
+    pub chosen: Chosen,
+    /// What the Secret says of settings, with which its credential counts.
+    pub beside: Beside,
+}
 
 /// Settings that a Secret may give, read.
 pub(super) struct Parsed {
@@ -93,17 +108,17 @@ impl RunArguments {
     /// last start.
     ///
     /// # Errors
-    /// When the Secret's folder cannot be read.
-    pub(super) async fn told(&self, kubernetes: &kube::Config) -> anyhow::Result<Chosen> {
+    /// When the Secret's folder, or what counted at the last start, cannot be read.
+    pub(super) async fn told(&self, kubernetes: &kube::Config) -> anyhow::Result<Told> {
         let given = self.given();
         let Some(folder) = &self.credential_folder else {
-            return Ok(Chosen::of(
-                &given,
-                &SecretSettings::default(),
-                &Default::default(),
-            ));
+            return Ok(Told {
+                chosen: Chosen::of(&given, &SecretSettings::default(), &Default::default()),
+                beside: Beside::new(),
+            });
         };
         let secret = SecretSettings::read(folder)?;
+        let beside = secret.settings();
         let client = kube::Client::try_from(kubernetes.clone())?;
         let mode = given
             .get(MODE)
@@ -111,9 +126,16 @@ impl RunArguments {
             .or_else(|| secret.get(MODE));
         let kept = match mode {
             Some(mode) if mode.eq_ignore_ascii_case("watchers") => "armature-digest-key",
-            _ => &self.webhook_secret,
+            _ => self.webhook_secret.as_str(),
         };
-        let last = Last::read(&client, &self.namespace, kept).await;
+        let last = Last::read(&client, &self.namespace, kept).await?;
+        let is_there = secret.is_there();
+        let secret = last.standing_in(secret);
+        if !is_there && secret.is_there() {
+            tracing::warn!(
+                "Secret {SECRET} is not there, or empty: what it said at the last start goes on to count"
+            );
+        }
         let waiting = last.waiting(&given, &secret);
         let chosen = Chosen::of(&given, &secret, &waiting);
         let command = Self::augment_args(Command::new("run"));
@@ -129,8 +151,59 @@ impl RunArguments {
         }
         // A start that fails is none.
         Parsed::of(&chosen)?;
-        let kept = (&secret, &waiting);
-        last.write(&client, &self.namespace, &chosen, kept).await;
-        Ok(chosen)
+        let place = (self.namespace.as_str(), kept);
+        last.write(&client, place, &chosen, (&secret, &waiting))
+            .await;
+        Ok(Told { chosen, beside })
+    }
+}
+
+/// Waits until a setting of the Secret is not what it was, and says which. A Secret that goes says nothing new.
+pub(super) async fn changes(folder: Option<PathBuf>, beside: Beside) -> String {
+    let Some(folder) = folder else {
+        return std::future::pending().await;
+    };
+    loop {
+        tokio::time::sleep(LOOK).await;
+        // What cannot be read now is read the next time.
+        if let Ok(secret) = SecretSettings::read(&folder)
+            && secret.is_there()
+            && let Some((key, _)) = secret
+                .settings()
+                .into_iter()
+                .find(|(key, value)| beside.get(key) != Some(value))
+        {
+            return key;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_setting_that_comes_or_changes_is_seen_and_a_secret_that_goes_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let seen = |beside: &Beside| {
+            let changes = changes(Some(folder.path().to_owned()), beside.clone());
+            tokio::time::timeout(LOOK * 3, changes)
+        };
+        let none = SecretSettings::read(folder.path()).unwrap().settings();
+        assert!(seen(&none).await.is_err());
+        std::fs::write(path(POLICY), "skip").unwrap();
+        std::fs::write(path("AZURE_CLIENT_SECRET"), "secret").unwrap();
+        assert_eq!(seen(&none).await.as_deref(), Ok(POLICY));
+        let skip = SecretSettings::read(folder.path()).unwrap().settings();
+        std::fs::write(path("AZURE_CLIENT_SECRET"), "rotated").unwrap();
+        assert!(
+            seen(&skip).await.is_err(),
+            "a credential is read for each pass"
+        );
+        std::fs::remove_file(path(POLICY)).unwrap();
+        assert_eq!(seen(&skip).await.as_deref(), Ok(POLICY));
+        std::fs::remove_file(path("AZURE_CLIENT_SECRET")).unwrap();
+        assert!(seen(&skip).await.is_err(), "it says nothing new");
     }
 }

@@ -38,6 +38,13 @@ pub enum CredentialError {
          {CREDENTIAL_FROM}"
     )]
     None,
+    /// A setting beside the operator's own credential is not what it was.
+    #[error(
+        "the setting {} is not what it was when the operator started: the operator ends and starts anew with it before it uses the credential \
+         beside it",
+        .0.display()
+    )]
+    Beside(PathBuf),
     /// The Secret does not exist.
     #[error("{0} with the Azure credential does not exist")]
     Missing(Place),
@@ -123,7 +130,7 @@ impl CredentialError {
     /// Whether the error may pass without a change of the credential: a server did not answer.
     pub fn may_pass(&self) -> bool {
         match self {
-            Self::Unreadable { .. } | Self::Undecided { .. } => true,
+            Self::Unreadable { .. } | Self::Undecided { .. } | Self::Beside(_) => true,
             Self::ManagedIdentity { refused, .. } => !refused,
             _ => false,
         }
