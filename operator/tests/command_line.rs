@@ -244,6 +244,32 @@ async fn what_is_installed_decides_what_is_meant() {
     }
 }
 
+/// Keys of a Secret that are empty make such variables.
+#[tokio::test]
+async fn variables_that_are_set_to_nothing_say_nothing() {
+    let run = |value: &'static str| async move {
+        let variables = [
+            "AZURE_SYNC_PERIOD",
+            "DEFAULT_RECONCILE_POLICY",
+            "AZURE_OPERATOR_MODE",
+            "MAX_CONCURRENT_RECONCILES",
+            "ARMATURE_WORKERS",
+            "ALLOWED_SCOPES_MODE",
+        ];
+        let output = Command::new(PROGRAM)
+            .args(["run", "--namespace", "operator"])
+            .env_clear()
+            .env("KUBECONFIG", "/absent")
+            .envs(variables.map(|name| (name, value)))
+            .output();
+        text(&output.await.unwrap().stderr)
+    };
+    let nothing = run("").await;
+    assert!(nothing.contains("how to reach Kubernetes"), "{nothing}");
+    let wrong = run("odd").await;
+    assert!(wrong.contains("invalid value 'odd'"), "{wrong}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_never_answers_is_given_up() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -21,19 +21,22 @@
 {{- end -}}
 
 {{/*
-Hosts beside Azure's own that the values name, on other ports than 443: clouds, a proxy, the collector of traces, and the machine's
+Hosts beside Azure's own that values, extraEnv and the Secret name, on other ports than 443: clouds, a proxy, the collector of traces, and the machine's
 service for managed identities where they may be used. Each with port, addresses (where the host is one) and because. As JSON.
 */}}
 {{- define "armature.furtherHosts" -}}
 {{- $urls := list -}}
-{{- range list .Values.azureAuthorityHost .Values.azureResourceManagerEndpoint -}}
-{{- $urls = append $urls (list "The cloud." .) -}}
+{{- $extra := .Values.derived.extra -}}
+{{- range list "AZURE_AUTHORITY_HOST" "AZURE_RESOURCE_MANAGER_ENDPOINT" -}}
+{{- $urls = append $urls (list "The cloud." (coalesce (get $extra .) (get $.Values.derived.settings .) (get $.Values.derived.secret .))) -}}
 {{- end -}}
 {{- range .Values.allowedClouds -}}
 {{- $urls = append $urls (list "A cloud in allowedClouds." .resourceManagerEndpoint) -}}
 {{- $urls = append $urls (list "A cloud in allowedClouds." .authorityHost) -}}
 {{- end -}}
-{{- $extra := .Values.derived.extra -}}
+{{- range regexSplit "[;\\s]+" (default "" (get $extra "ARMATURE_ALLOWED_CLOUDS")) -1 -}}
+{{- $urls = append $urls (list "A cloud in ARMATURE_ALLOWED_CLOUDS." .) -}}
+{{- end -}}
 {{- range list "HTTPS_PROXY" "https_proxy" "HTTP_PROXY" "http_proxy" "ALL_PROXY" "all_proxy" -}}
 {{- $urls = append $urls (list "A proxy." (get $extra .)) -}}
 {{- end -}}

@@ -116,19 +116,57 @@ keeps those that Azure Service Operator's chart has put into it.
 {{- end -}}
 {{- $_ := set $derived "settings" $settings -}}
 {{- $extra := dict -}}
-{{- range .Values.extraEnv }}{{ $_ := set $extra .name (toString (default "" .value)) }}{{ end -}}
+{{- range .Values.extraEnv -}}
+{{- if and (get . "valueFrom") (has .name (list "AZURE_OPERATOR_MODE" "AZURE_TARGET_NAMESPACES")) -}}
+{{- fail (printf "extraEnv: %s has a valueFrom, so that nobody knows here for what the operator needs rights: set the value %s" .name (ternary "azureOperatorMode" "azureTargetNamespaces" (eq .name "AZURE_OPERATOR_MODE"))) -}}
+{{- end -}}
+{{- $_ := set $extra .name (toString (default "" .value)) -}}
+{{- end -}}
 {{- $_ := set $derived "extra" $extra -}}
+{{- $stays := list -}}
+{{- range .Values.extraEnv -}}
+{{- if or .value (get . "valueFrom") (not (hasKey $settings .name)) }}{{ $stays = append $stays . }}{{ else }}{{ $_ := unset $extra .name }}{{ end -}}
+{{- end -}}
+{{- $_ := set .Values "extraEnv" $stays -}}
 {{- $secret := dict -}}
 {{- $found := lookup "v1" "Secret" .Release.Namespace "aso-controller-settings" -}}
 {{- range $name, $value := dig "data" dict $found }}{{ $_ := set $secret $name (b64dec $value | trim) }}{{ end -}}
+{{- $_ := set $derived "secret" $secret -}}
 {{- include "armature.noteSecret" (list . $found $secret) -}}
-{{- $both := "watchers-and-webhooks" -}}
-{{- $mode := coalesce $extra.AZURE_OPERATOR_MODE $settings.AZURE_OPERATOR_MODE $secret.AZURE_OPERATOR_MODE $both -}}
-{{- $_ := set $derived "mode" (lower $mode) -}}
-{{- /* What the pods do and what they may do are one: rights are for this mode, whatever becomes of the Secret. */ -}}
-{{- if and $secret.AZURE_OPERATOR_MODE (not $settings.AZURE_OPERATOR_MODE) }}{{ $_ := set $settings "AZURE_OPERATOR_MODE" (lower $mode) }}{{ end -}}
+{{- include "armature.prepareMode" (list . $secret.AZURE_OPERATOR_MODE) -}}
 {{- $namespaces := coalesce $extra.AZURE_TARGET_NAMESPACES $settings.AZURE_TARGET_NAMESPACES $secret.AZURE_TARGET_NAMESPACES -}}
+{{- if and $secret.AZURE_TARGET_NAMESPACES (eq $namespaces $secret.AZURE_TARGET_NAMESPACES) -}}
+{{- include "armature.note" (list . (printf "AZURE_TARGET_NAMESPACES=%s is in Secret aso-controller-settings: the operator's rights are for that. Run helm upgrade when you change it." $namespaces)) -}}
+{{- end -}}
 {{- $_ := set $derived "namespaces" (include "armature.items" (list $namespaces "[,;\\s]") | fromJsonArray) -}}
+{{- end -}}
+
+{{/*
+What the pods do: derived.mode; (list CONTEXT MODE), with the mode that the Secret says. What they do and what they may do are one, so that
+a mode of the Secret goes into the Deployment. After an upgrade from a release that did not read it there, it waits, as the operator says:
+the Deployment has no such variable then, and gets none.
+*/}}
+{{- define "armature.prepareMode" -}}
+{{- $root := first . -}}
+{{- $derived := $root.Values.derived -}}
+{{- $said := coalesce $derived.extra.AZURE_OPERATOR_MODE $derived.settings.AZURE_OPERATOR_MODE -}}
+{{- $ofSecret := ternary "" (last .) (not (empty $said)) | default "" -}}
+{{- if and $ofSecret $root.Release.IsUpgrade -}}
+{{- $deployment := lookup "apps/v1" "Deployment" $root.Release.Namespace (include "armature.name" $root) -}}
+{{- $has := dict -}}
+{{- range dig "spec" "template" "spec" "containers" list $deployment -}}
+{{- range .env }}{{ $_ := set $has .name true }}{{ end -}}
+{{- end -}}
+{{- if not (hasKey $has "AZURE_OPERATOR_MODE") -}}
+{{- include "armature.note" (list $root (printf "AZURE_OPERATOR_MODE=%s in Secret aso-controller-settings waits: this release began without it. Set azureOperatorMode to the mode that you want." $ofSecret)) -}}
+{{- $ofSecret = "" -}}
+{{- end -}}
+{{- end -}}
+{{- if $ofSecret -}}
+{{- $_ := set $derived.settings "AZURE_OPERATOR_MODE" (lower $ofSecret) -}}
+{{- include "armature.note" (list $root (printf "AZURE_OPERATOR_MODE=%s is in Secret aso-controller-settings: the operator's rights are for that. Run helm upgrade when you change it." $ofSecret)) -}}
+{{- end -}}
+{{- $_ := set $derived "mode" (coalesce $said $ofSecret "watchers-and-webhooks" | lower) -}}
 {{- end -}}
 
 {{/* What the notes say of the Secret: (list CONTEXT OBJECT CONTENT). */}}
@@ -145,9 +183,9 @@ keeps those that Azure Service Operator's chart has put into it.
 {{- if not (or (index . 1) $root.Values.createAzureOperatorSecret) -}}
 {{- include "armature.note" (list $root "Secret aso-controller-settings is not there yet. The operator's rights are for the values azureOperatorMode and azureTargetNamespaces; where the Secret will say something else of them, run helm upgrade once it is there.") -}}
 {{- end -}}
-{{- range $name := list "AZURE_OPERATOR_MODE" "AZURE_TARGET_NAMESPACES" -}}
-{{- if and (get $secret $name) (not (hasKey $settings $name)) -}}
-{{- include "armature.note" (list $root (printf "%s=%s is in Secret aso-controller-settings: the operator's rights are for that. Run helm upgrade when you change it." $name (get $secret $name))) -}}
+{{- range $name, $value := $root.Values.derived.extra -}}
+{{- if and (get $secret $name) (regexMatch "^AZURE_(SUBSCRIPTION_ID|TENANT_ID|ADDITIONAL_TENANTS|CLIENT_.*|USER_ASSIGNED_.*)$" $name) -}}
+{{- include "armature.note" (list $root (printf "%s in extraEnv does not count: Secret aso-controller-settings has it, and keys of the credential come before variables." $name)) -}}
 {{- end -}}
 {{- end -}}
 {{- $lost := list -}}

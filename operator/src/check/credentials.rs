@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use armature_runtime::azure::Cloud;
 use armature_runtime::azure::credential::{
     CredentialError, Identity, NamespaceBounds, Place, SecretBounds, SecretData, SecretRules,
-    check_bounds, identity_folders, operator_identity, secret_identity,
+    check_bounds, identity_folders, is_true, operator_identity, secret_identity,
 };
 use armature_runtime::names;
 use armature_runtime::resource::Object;
@@ -38,7 +38,7 @@ impl Rules {
         Ok(Self {
             cloud: Cloud::of_operator(get)?,
             token_file: get("AZURE_FEDERATED_TOKEN_FILE"),
-            other_clouds: other_clouds.is_some_and(|value| value.eq_ignore_ascii_case("true")),
+            other_clouds: other_clouds.is_some_and(|value| is_true(&value)),
             identity_folders: identity_folders(get),
             bounds: secret_bounds(get)?,
             own: operator_identity(get).ok().flatten(),

@@ -92,6 +92,7 @@ impl AskingArguments {
             extensions: armature_customizations::registry()?,
             way,
             operator_namespace: operator_namespace.to_owned(),
+            told: None,
             limits: self.azure.arm_budget,
             parallel: self.parallel.max(1),
             time: Time::default(),

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context;
 use armature_runtime::azure::credential::{
-    Identity, OperatorIdentity, Proof, identity_folders, operator_identity,
+    Identity, OperatorIdentity, Proof, identity_folders, is_true, operator_identity,
 };
 use armature_runtime::azure::{ClientSettings, Cloud};
 
@@ -110,8 +110,7 @@ fn settings(
         ca_file,
         user_agent_suffix: variable("AZURE_USER_AGENT_SUFFIX"),
         token_file: variable("AZURE_FEDERATED_TOKEN_FILE"),
-        other_clouds: variable("ALLOW_MULTI_ENV_MANAGEMENT")
-            .is_some_and(|value| value.eq_ignore_ascii_case("true")),
+        other_clouds: variable("ALLOW_MULTI_ENV_MANAGEMENT").is_some_and(|value| is_true(&value)),
         identity_folders: identity_folders(variable),
         secret_bounds: secret_bounds(variable)?,
         metadata_endpoint: metadata_endpoint(variable)?,

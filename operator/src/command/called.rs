@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::builder::Resettable;
 use clap::{Command, CommandFactory, FromArgMatches};
 
 use super::{Cli, completions};
@@ -29,7 +30,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<ExitCode
         Some(PLUGIN) => as_plugin(Cli::command()),
         _ => Cli::command(),
     };
-    let matches = command.get_matches_from(words);
+    let matches = without_empty(command).get_matches_from(words);
     Cli::from_arg_matches(&matches)
         .unwrap_or_else(|error| error.exit())
         .run()
@@ -40,6 +41,18 @@ fn name(program: &OsStr) -> String {
     let name = Path::new(program).file_name().unwrap_or(program);
     let name = name.to_string_lossy();
     name.strip_suffix(".exe").unwrap_or(&name).to_owned()
+}
+
+/// The same command, to which a variable that is set to nothing says nothing: a pod has such ones from keys of a Secret that are empty.
+fn without_empty(command: Command) -> Command {
+    let command = command.mut_args(|argument| {
+        let variable = argument.get_env().and_then(std::env::var_os);
+        match variable.is_some_and(|value| value.is_empty()) {
+            true => argument.env(Resettable::Reset),
+            false => argument,
+        }
+    });
+    command.mut_subcommands(without_empty)
 }
 
 /// The same commands, in the words of who types them behind `kubectl`.

@@ -1,6 +1,7 @@
 //! `armature takeover`: a cluster from Azure Service Operator, and back (see [`crate::takeover`]).
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,13 +15,15 @@ use super::asking::AskingArguments;
 use super::cluster::ClusterArguments;
 use super::form::Form;
 use super::output;
+use crate::installation::variables::Variables;
 use crate::plan::{self, Input};
 use crate::takeover::ahead::{Versions, ahead};
+use crate::takeover::answers::Values;
 use crate::takeover::carry_out::carry_out;
 use crate::takeover::check::{self, Check, Namespaces, not_ready};
 use crate::takeover::found::Found;
 use crate::takeover::record::Record;
-use crate::takeover::settings;
+use crate::takeover::settings::{self, Settings};
 use crate::takeover::steps::{self, Readiness, State, Step, Task};
 use crate::takeover::text;
 use crate::worlds::applied::Live;
@@ -65,6 +68,7 @@ The exit code is 1 when something is left to be done.")]
 #[command(after_help = "\
 Examples:
   armature takeover check                What the first passes would do to every object
+  armature takeover check --values FILE  The same, with the values that you will install with
   armature takeover check -o json        The same for programs
 
 The exit code is 1 when something is no ordinary takeover.")]
@@ -105,6 +109,11 @@ struct LookingArguments {
     /// Do not ask Azure: schemas, owners and references alone.
     #[arg(long)]
     offline: bool,
+
+    /// File of values with which Armature will be installed, as for helm; may be given several times. What it says of settings is no
+    /// exception any more.
+    #[arg(long, value_name = "FILE")]
+    values: Vec<PathBuf>,
 
     #[command(flatten)]
     asking: AskingArguments,
@@ -196,28 +205,48 @@ impl Place {
     }
 
     async fn check(&self, looking: &LookingArguments) -> anyhow::Result<Check> {
+        let values = Values::read(&looking.values)?;
         let found = Found::read(&self.client).await?;
         let (objects, unread) = self.objects().await?;
-        let namespaces = Namespaces::read(&self.live, &objects).await?;
+        let mut settings = Vec::new();
+        for deployment in &found.former_deployments {
+            let read = settings::read(&self.client, &self.live, deployment, objects.len());
+            settings.push(read.await);
+        }
+        let told = self.told_of(&found, &settings);
+        let default_policy = told.default_policy()?;
+        let namespaces = Namespaces::read(&self.live, &objects, default_policy).await?;
         let input = Input {
             documents: Vec::new(),
             namespace: None,
             live: Some(self.live.clone()),
             prune: None,
         };
-        let setting = looking.asking.setting(looking.offline, &self.namespace)?;
+        for one in &mut settings {
+            one.exceptions = values.unsettled(std::mem::take(&mut one.exceptions));
+        }
+        let mut setting = looking.asking.setting(looking.offline, &self.namespace)?;
+        setting.told = Some(told);
         let mut plan = plan::plan(&input, &setting).await?;
         let untold = unread
             .into_iter()
             .filter(|one| !plan.problems.contains(one));
         let untold: Vec<String> = untold.collect();
         plan.problems.extend(untold);
-        let mut settings = Vec::new();
-        for deployment in &found.former_deployments {
-            let read = settings::read(&self.client, &self.live, deployment, objects.len());
-            settings.push(read.await);
-        }
         Ok(check::check(&found, settings, &objects, &namespaces, &plan))
+    }
+
+    /// What the operator will be told that comes into the place of Azure Service Operator.
+    fn told_of(&self, found: &Found, settings: &[Settings]) -> Variables {
+        let deployments = found.former_deployments.iter().zip(settings);
+        let mut here = deployments.filter(|(deployment, _)| {
+            deployment.metadata.namespace.as_deref() == Some(self.namespace.as_str())
+        });
+        let told = here
+            .next()
+            .or_else(|| found.former_deployments.iter().zip(settings).next());
+        told.map(|(_, settings)| settings.told.clone())
+            .unwrap_or_default()
     }
 
     /// How far it is, and what that was told from.

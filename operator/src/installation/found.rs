@@ -1,5 +1,7 @@
 //! Where an operator is installed: by its Deployment's label.
 
+use std::collections::BTreeMap;
+
 use armature_runtime::reconcile::port::DataKind;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Container;
@@ -71,13 +73,7 @@ impl Found {
     /// The same with the files of the operator's own credential.
     pub async fn with_credential(mut self, live: &Live) -> Self {
         let secret = live.data(DataKind::Secret, &self.namespace, CREDENTIAL);
-        let counted = live.data(DataKind::ConfigMap, &self.namespace, CONFIG_MAP);
-        let counted = counted.await.ok().flatten().map(|it| {
-            let values = it.values.into_iter();
-            let values =
-                values.map(|(key, value)| (key, String::from_utf8_lossy(&value).into_owned()));
-            values.collect()
-        });
+        let counted = counted(live, &self.namespace).await.ok().flatten();
         match secret.await {
             Ok(Some(secret)) => {
                 self.variables = self.variables.with_files(secret.values, counted.as_ref());
@@ -86,6 +82,25 @@ impl Found {
             // What is meant for the operator alone may be hidden from others.
             Err(_) => {
                 let unread = format!("all of Secret {CREDENTIAL}");
+                self.variables.unread.insert(unread);
+            }
+        }
+        self
+    }
+
+    /// The same with what counted of settings when it started last, which may be the Secret's. An operator that keeps no record of that
+    /// reads no settings there.
+    pub async fn with_counted(mut self, live: &Live) -> Self {
+        if self.absence.is_some() || self.failure.is_some() {
+            return self;
+        }
+        match counted(live, &self.namespace).await {
+            Ok(Some(counted)) => {
+                self.variables = self.variables.with_files(BTreeMap::new(), Some(&counted));
+            }
+            Ok(None) => {}
+            Err(_) => {
+                let unread = format!("what counted at the last start (ConfigMap {CONFIG_MAP})");
                 self.variables.unread.insert(unread);
             }
         }
@@ -114,6 +129,18 @@ impl Found {
     pub fn notes(&self) -> Vec<String> {
         self.absence.iter().cloned().chain(self.unread()).collect()
     }
+}
+
+/// What counted of settings when the operator started last.
+async fn counted(live: &Live, namespace: &str) -> anyhow::Result<Option<BTreeMap<String, String>>> {
+    let found = live
+        .data(DataKind::ConfigMap, namespace, CONFIG_MAP)
+        .await?;
+    Ok(found.map(|it| {
+        let values = it.values.into_iter();
+        let values = values.map(|(key, value)| (key, String::from_utf8_lossy(&value).into_owned()));
+        values.collect()
+    }))
 }
 
 /// Why these are not the Deployments of one operator, where that is so.

@@ -12,6 +12,7 @@ use k8s_openapi::api::core::v1::{Container, EnvVar};
 
 use crate::settings::SecretSettings;
 use crate::settings::keys::{ANY_CLOUD, NAMESPACES, POLICY, SETTINGS};
+use crate::settings::secret::names;
 
 /// Flags of `armature run`, and the variables that they come before.
 const FLAGS: [(&str, &str); 4] = [
@@ -126,11 +127,7 @@ impl Variables {
     /// The namespaces whose objects the operator manages; all where there are none.
     pub fn target_namespaces(&self) -> BTreeSet<String> {
         let text = self.get(NAMESPACES).unwrap_or_default();
-        let names = text.split(',').map(str::trim);
-        names
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
-            .collect()
+        names(&text).into_iter().collect()
     }
 
     /// Puts what counts for each pass into its settings.
@@ -147,12 +144,21 @@ impl Variables {
             let mode = Enforcement::parse(&text);
             settings.scopes_enforcement = mode.map_err(of("ALLOWED_SCOPES_MODE"))?;
         }
-        if let Some(text) = self.get(POLICY) {
-            let policy = Policy::parse(&text)
-                .ok_or_else(|| "expected manage, skip or detach-on-delete".to_owned());
-            settings.default_policy = policy.map_err(of(POLICY))?;
-        }
+        settings.default_policy = self.default_policy()?;
         Ok(())
+    }
+
+    /// The policy of objects that have none, nor their namespaces.
+    ///
+    /// # Errors
+    /// When the variable means nothing: the operator does not start with it.
+    pub fn default_policy(&self) -> anyhow::Result<Policy> {
+        let Some(text) = self.get(POLICY) else {
+            return Ok(Policy::default());
+        };
+        Policy::parse(&text).ok_or_else(|| {
+            anyhow::anyhow!("{POLICY} is {text}: expected manage, skip or detach-on-delete")
+        })
     }
 
     fn take_whole(&mut self, container: &Container, sources: &Sources) {

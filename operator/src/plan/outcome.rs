@@ -50,6 +50,11 @@ impl Outcome {
         }
     }
 
+    /// Somebody wants nothing to be done.
+    pub fn held(message: &str) -> Self {
+        Self::new(Action::Held, None).saying(message)
+    }
+
     fn saying(mut self, message: &str) -> Self {
         self.message = Some(message.to_owned()).filter(|message| !message.is_empty());
         self
@@ -208,7 +213,7 @@ fn ended(finish: &Finish, notes: &Notes, beside: &Beside<'_>) -> Outcome {
     }
     let Some(verdict) = &finish.verdict else {
         let said = finish.event.as_ref().map(|event| event.message.as_str());
-        return Outcome::new(Action::Held, None).saying(said.unwrap_or_default());
+        return Outcome::held(said.unwrap_or_default());
     };
     let is_progress = [reason::RECONCILING, reason::DELETING].contains(&verdict.reason.as_str());
     let waits_with_owner =

@@ -1,6 +1,6 @@
 //! From inputs to a plan.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use armature_progress::Progress;
@@ -27,6 +27,7 @@ use super::order::{Order, exported};
 use super::outcome::{Beside, Outcome, outcome, went_along};
 use super::resource::{Action, FORMAT, Name, Plan, Resource};
 use crate::installation::Found;
+use crate::installation::variables::Variables;
 use crate::transports::reading::{NOBODY, Reading};
 use crate::worlds::applied::state::Parts;
 use crate::worlds::applied::{Applied, Known};
@@ -51,6 +52,8 @@ pub struct Setting<'a> {
     pub way: Way,
     /// Namespace of the operator that would carry it out.
     pub operator_namespace: String,
+    /// What that operator would be told, where it is not what the one in the cluster is told.
+    pub told: Option<Variables>,
     /// Requests that Azure takes.
     pub limits: Limits,
     /// Objects that are looked at at a time.
@@ -86,7 +89,7 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
     let warnings = std::mem::take(&mut gathered.warnings);
     let mut problems = std::mem::take(&mut gathered.problems);
     let mut notes = std::mem::take(&mut gathered.notes);
-    let settings = as_told(input, setting, &mut notes).await?;
+    let (settings, namespaces) = as_told(input, setting, &mut notes).await?;
     let denied = std::mem::take(&mut gathered.denied);
     let (planned, going) = (gathered.planned.clone(), gathered.going.clone());
     let digest_key = digest_key(input, setting, &mut problems).await;
@@ -106,6 +109,7 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
         refused,
         warnings,
         denied,
+        namespaces,
         has_cluster: input.live.is_some(),
         keys: planned.iter().chain(&going).map(Object::key).collect(),
     };
@@ -131,19 +135,26 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
     })
 }
 
-/// What the operator's configuration says: that of the cluster, where there is one.
+/// What the operator's configuration says: that of the cluster, where there is one, and nobody gave another. With the namespaces
+/// whose objects it manages; all where there are none.
 async fn as_told(
     input: &Input,
     setting: &Setting<'_>,
     notes: &mut Vec<String>,
-) -> anyhow::Result<Settings> {
+) -> anyhow::Result<(Settings, BTreeSet<String>)> {
     let mut settings = settings(&setting.operator_namespace);
-    if let Some(live) = &input.live {
-        let operator = Found::read(live, Some(&setting.operator_namespace)).await;
-        operator.variables.set(&mut settings)?;
-        notes.extend(operator.unread());
-    }
-    Ok(settings)
+    let variables = match (&setting.told, &input.live) {
+        (Some(told), _) => told.clone(),
+        (None, Some(live)) => {
+            let operator = Found::read(live, Some(&setting.operator_namespace)).await;
+            let operator = operator.with_counted(live).await;
+            notes.extend(operator.unread());
+            operator.variables
+        }
+        (None, None) => Variables::default(),
+    };
+    variables.set(&mut settings)?;
+    Ok((settings, variables.target_namespaces()))
 }
 
 /// The way on which the plan asks Azure, or none.
@@ -213,6 +224,8 @@ struct Planner<'a> {
     refused: BTreeMap<String, Vec<Problem>>,
     warnings: BTreeMap<String, Vec<Problem>>,
     denied: BTreeMap<String, String>,
+    /// Namespaces whose objects the operator manages; all where there are none.
+    namespaces: BTreeSet<String>,
     has_cluster: bool,
     /// All that the plan is about.
     keys: HashSet<ObjectKey>,
@@ -281,9 +294,11 @@ impl Planner<'_> {
         found: &mut HashMap<ObjectKey, Resource>,
     ) {
         let looks = objects.map(|object| async move {
-            let look = match self.refused.get(&title(&object.key())) {
-                Some(_) => None,
-                None => Some(self.looker.look(&object.key()).await),
+            let key = object.key();
+            let is_looked_at = self.is_managed(&key) && !self.refused.contains_key(&title(&key));
+            let look = match is_looked_at {
+                true => Some(self.looker.look(&key).await),
+                false => None,
             };
             (object, look)
         });
@@ -329,7 +344,8 @@ impl Planner<'_> {
         let assumed = look.as_ref().map(|look| look.notes.assumed.clone());
         let outcome = match look {
             Some(look) => self.admitted(&key, outcome(look, beside)),
-            None => self.invalid(&key),
+            None if self.refused.contains_key(&title(&key)) => self.invalid(&key),
+            None => self.others(&key),
         };
         self.teach(object, &outcome);
         Resource {
@@ -349,6 +365,19 @@ impl Planner<'_> {
                 .chain(items.into_iter().flatten())
                 .collect(),
         }
+    }
+
+    fn is_managed(&self, key: &ObjectKey) -> bool {
+        self.namespaces.is_empty() || self.namespaces.contains(&key.namespace)
+    }
+
+    fn others(&self, key: &ObjectKey) -> Outcome {
+        let names: Vec<&str> = self.namespaces.iter().map(String::as_str).collect();
+        Outcome::held(&format!(
+            "namespace {} is none of those whose objects the operator manages (AZURE_TARGET_NAMESPACES: {})",
+            key.namespace,
+            names.join(", ")
+        ))
     }
 
     fn invalid(&self, key: &ObjectKey) -> Outcome {

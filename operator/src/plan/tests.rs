@@ -1,5 +1,7 @@
 //! Plans of manifests alone, and how plans look.
 
+use std::collections::BTreeMap;
+
 use armature_progress::Progress;
 use armature_runtime::azure::budget::Limits;
 use armature_runtime::reconcile::time::Time;
@@ -11,6 +13,7 @@ use super::resource::LeftAlone;
 use super::text::text;
 use super::*;
 use crate::colour::Colour;
+use crate::installation::variables::Variables;
 use crate::render::PLACEHOLDER_SUBSCRIPTION;
 use crate::worlds::manifests::manifest;
 use crate::worlds::manifests::problem::Origin;
@@ -21,6 +24,7 @@ fn setting() -> Setting<'static> {
         extensions: armature_customizations::registry().expect("the operator's extensions"),
         way: Way::Offline(PLACEHOLDER_SUBSCRIPTION.to_owned()),
         operator_namespace: "armature-system".to_owned(),
+        told: None,
         limits: Limits::default(),
         parallel: 4,
         time: Time::default(),
@@ -29,6 +33,11 @@ fn setting() -> Setting<'static> {
 }
 
 async fn offline(manifests: &str) -> Plan {
+    told(manifests, None).await
+}
+
+/// The same for an operator that is told this.
+async fn told(manifests: &str, told: Option<Variables>) -> Plan {
     let origin = Origin {
         file: "f.yaml".into(),
         ..Origin::default()
@@ -41,7 +50,8 @@ async fn offline(manifests: &str) -> Plan {
         namespace: Some("team".to_owned()),
         ..Input::default()
     };
-    plan(&input, &setting()).await.expect("a plan")
+    let setting = Setting { told, ..setting() };
+    plan(&input, &setting).await.expect("a plan")
 }
 
 const GROUP: &str = "
@@ -173,6 +183,33 @@ async fn what_is_paused_is_held() {
     );
     let plan = offline(&paused).await;
     assert_eq!(plan.resources[0].action, Action::Held, "{plan:?}");
+}
+
+/// What the operator leaves alone by its settings is held, and whatever Azure would say of it is not asked.
+#[tokio::test]
+async fn objects_are_held_by_what_the_operator_is_told() {
+    for (key, value, expected, message) in [
+        ("AZURE_TARGET_NAMESPACES", "team", Action::Send, None),
+        (
+            "AZURE_TARGET_NAMESPACES",
+            "b;a",
+            Action::Held,
+            Some(
+                "namespace team is none of those whose objects the operator manages (AZURE_TARGET_NAMESPACES: a, b)",
+            ),
+        ),
+        ("DEFAULT_RECONCILE_POLICY", "manage", Action::Send, None),
+        ("DEFAULT_RECONCILE_POLICY", "skip", Action::Blocked, None),
+    ] {
+        let counted = BTreeMap::from([(key.to_owned(), value.to_owned())]);
+        let variables = Variables::default().with_files(BTreeMap::new(), Some(&counted));
+        let plan = told(GROUP, Some(variables)).await;
+        let resource = &plan.resources[0];
+        assert_eq!(resource.action, expected, "{key} {value}: {plan:?}");
+        if message.is_some() {
+            assert_eq!(resource.message.as_deref(), message);
+        }
+    }
 }
 
 fn some(action: Action, own: &str, owner: Option<&str>) -> Resource {

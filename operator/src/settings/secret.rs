@@ -5,8 +5,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::Context;
+use armature_runtime::azure::credential::is_true;
 
-use super::keys::{CONCURRENCY, NAMESPACES, SETTINGS, SYNC_PERIOD, note};
+use super::keys::{ANY_CLOUD, CONCURRENCY, NAMESPACES, SETTINGS, SYNC_PERIOD, USER_AGENT, note};
 
 /// What Azure Service Operator's chart writes where nobody chose anything: it means the default here, too.
 const DEFAULTS: [(&str, &str); 2] = [(SYNC_PERIOD, "1h"), (CONCURRENCY, "4")];
@@ -138,7 +139,8 @@ pub fn names(text: &str) -> Vec<String> {
 pub fn comparable(key: &str, value: &str) -> String {
     match key {
         NAMESPACES => names(value).join(","),
-        super::keys::USER_AGENT => value.trim().to_owned(),
+        ANY_CLOUD => is_true(value).to_string(),
+        USER_AGENT => value.trim().to_owned(),
         _ => value.trim().trim_end_matches('/').to_ascii_lowercase(),
     }
 }

@@ -62,6 +62,8 @@ pub struct Row {
 pub struct Namespaces {
     annotations: BTreeMap<String, Annotations>,
     with_credential: BTreeSet<String>,
+    /// The policy of objects that have none.
+    default_policy: Policy,
 }
 
 impl Namespaces {
@@ -69,12 +71,19 @@ impl Namespaces {
     ///
     /// # Errors
     /// When one cannot be read.
-    pub async fn read(live: &Live, objects: &[Object]) -> anyhow::Result<Self> {
+    pub async fn read(
+        live: &Live,
+        objects: &[Object],
+        default_policy: Policy,
+    ) -> anyhow::Result<Self> {
         let names: BTreeSet<String> = objects
             .iter()
             .map(|object| object.key().namespace)
             .collect();
-        let mut found = Self::default();
+        let mut found = Self {
+            default_policy,
+            ..Self::default()
+        };
         for name in names {
             let annotations = live.namespace(&name).await?;
             let credential = names::NAMESPACE_CREDENTIAL;
@@ -113,13 +122,13 @@ impl Namespaces {
         let namespace = object.key().namespace;
         let of_namespace = self.annotations.get(&namespace).unwrap_or(&none);
         let own = object.metadata.annotations.as_ref().unwrap_or(&none);
-        match Directives::read(own, (&namespace, of_namespace), Policy::Manage) {
+        match Directives::read(own, (&namespace, of_namespace), self.default_policy) {
             Ok(directives) => directives.policy.as_str().to_owned(),
             // As it is written: what means nothing is told elsewhere.
             Err(_) => own
                 .get(names::RECONCILE_POLICY)
                 .or_else(|| of_namespace.get(names::RECONCILE_POLICY))
-                .map_or("manage", String::as_str)
+                .map_or(self.default_policy.as_str(), String::as_str)
                 .to_owned(),
         }
     }
@@ -160,10 +169,10 @@ pub fn check(
     exceptions.extend(of_operators(found, objects, &rows));
     exceptions.extend(settings.iter().flat_map(|it| it.exceptions.clone()));
     exceptions.extend(of_objects(&rows, &actions));
-    let problems = plan.problems.iter().map(|problem| Exception {
-        of: "the cluster".to_owned(),
-        message: problem.clone(),
-    });
+    let problems = plan
+        .problems
+        .iter()
+        .map(|problem| Exception::new("the cluster".to_owned(), problem.clone()));
     exceptions.extend(problems);
     Check {
         former: found.former.clone(),
@@ -211,23 +220,23 @@ fn row(
 fn of_crds(found: &Found) -> Vec<Exception> {
     let stored = found.crds.iter().filter_map(|crd| {
         let error = crd.check_stored(kind_of(crd)?).err()?;
-        Some(Exception {
-            of: format!("CRD {}", crd.metadata.name.as_deref().unwrap_or_default()),
-            message: error.to_string(),
-        })
+        Some(Exception::new(
+            format!("CRD {}", crd.metadata.name.as_deref().unwrap_or_default()),
+            error.to_string(),
+        ))
     });
-    let unknown = found.unknown.iter().map(|name| Exception {
-        of: format!("CRD {name}"),
-        message: "Armature does not have this kind: its objects stay as they are, and cannot be read or changed at other than \
+    let unknown = found.unknown.iter().map(|name| Exception::new(
+        format!("CRD {name}"),
+        "Armature does not have this kind: its objects stay as they are, and cannot be read or changed at other than \
                   the stored version when Azure Service Operator is gone"
             .to_owned(),
-    });
+    ));
     let served = found.crds.iter().filter_map(|crd| {
         let error = crd.check_served(kind_of(crd)?).err()?;
-        Some(Exception {
-            of: format!("CRD {}", crd.metadata.name.as_deref().unwrap_or_default()),
-            message: format!("requests at a version that it serves would fail: {error}"),
-        })
+        Some(Exception::new(
+            format!("CRD {}", crd.metadata.name.as_deref().unwrap_or_default()),
+            format!("requests at a version that it serves would fail: {error}"),
+        ))
     });
     stored.chain(served).chain(unknown).collect()
 }
@@ -235,10 +244,11 @@ fn of_crds(found: &Found) -> Vec<Exception> {
 fn of_operators(found: &Found, objects: &[Object], rows: &[Row]) -> Vec<Exception> {
     let mut exceptions = Vec::new();
     if found.former.is_empty() {
-        exceptions.push(Exception {
-            of: "Azure Service Operator".to_owned(),
-            message: "no Deployment runs its image; if it runs all the same, stop it before Armature starts".to_owned(),
-        });
+        exceptions.push(Exception::new(
+            "Azure Service Operator".to_owned(),
+            "no Deployment runs its image; if it runs all the same, stop it before Armature starts"
+                .to_owned(),
+        ));
     }
     let needs_own = rows.iter().any(|row| row.credential == "the operator's");
     let has_own = found
@@ -246,12 +256,12 @@ fn of_operators(found: &Found, objects: &[Object], rows: &[Row]) -> Vec<Exceptio
         .iter()
         .any(|name| found.credentials.contains(name));
     if needs_own && !has_own {
-        exceptions.push(Exception {
-            of: format!("Secret {CREDENTIAL}"),
-            message: "objects use the operator's own credential, and no namespace with an operator has this Secret; give \
+        exceptions.push(Exception::new(
+            format!("Secret {CREDENTIAL}"),
+            "objects use the operator's own credential, and no namespace with an operator has this Secret; give \
                       Armature's chart the credential"
                 .to_owned(),
-        });
+        ));
     }
     let owners = objects
         .iter()
@@ -260,10 +270,10 @@ fn of_operators(found: &Found, objects: &[Object], rows: &[Row]) -> Vec<Exceptio
     let known = found.namespaces();
     for owner in owners {
         if !found.former.is_empty() && !known.iter().any(|name| name == owner) {
-            exceptions.push(Exception {
-                of: format!("objects of the operator in namespace {owner}"),
-                message: "there is no such operator; an Armature in that namespace manages them, and no other one".to_owned(),
-            });
+            exceptions.push(Exception::new(
+                format!("objects of the operator in namespace {owner}"),
+                "there is no such operator; an Armature in that namespace manages them, and no other one".to_owned(),
+            ));
         }
     }
     exceptions
@@ -301,10 +311,7 @@ fn of_objects(rows: &[Row], actions: &BTreeMap<&Name, &crate::plan::Resource>) -
                 }
             }
         };
-        Some(Exception {
-            of: row.name.to_string(),
-            message,
-        })
+        Some(Exception::new(row.name.to_string(), message))
     };
     rows.iter().filter_map(exception).collect()
 }

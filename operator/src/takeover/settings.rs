@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use armature_runtime::azure::credential::is_true;
 use armature_runtime::reconcile::port::DataKind;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Container, PodSpec, ServiceAccount};
@@ -9,9 +10,10 @@ use kube::Client;
 use kube::api::Api;
 use serde::Serialize;
 
-use super::exception::Exception;
+use super::exception::{Answer, Exception};
+use super::standing::{bindings, kept_by};
 use crate::installation::variables::{Sources, Variables, sources};
-use crate::settings::keys::{self, Purpose, SYNC_PERIOD, purpose, value_of};
+use crate::settings::keys::{self, ANY_CLOUD, Purpose, SETTINGS, SYNC_PERIOD, purpose, value_of};
 use crate::settings::{SECRET, SecretSettings};
 use crate::worlds::applied::Live;
 
@@ -29,7 +31,7 @@ const FLAGS: [(&str, Flag); 14] = [
     ),
     (
         "crd-management",
-        Flag::Matters("none", "installCRDs: false"),
+        Flag::Matters("none", ("installCRDs", "false")),
     ),
     (
         "crd-labels",
@@ -41,7 +43,7 @@ const FLAGS: [(&str, Flag); 14] = [
     ),
     (
         "secure-metrics",
-        Flag::Matters("false", "metrics.secure: false"),
+        Flag::Matters("false", ("metrics.secure", "false")),
     ),
     (
         "profiling-metrics",
@@ -69,7 +71,7 @@ enum Flag {
     /// Nothing that matters would change.
     Told(&'static str),
     /// This value has to be said by that value of the chart.
-    Matters(&'static str, &'static str),
+    Matters(&'static str, (&'static str, &'static str)),
 }
 
 /// One setting.
@@ -98,9 +100,14 @@ pub struct Settings {
     pub service_account: String,
     /// Annotations of the service account and labels of the pods by which workload identity is set up.
     pub workload_identity: BTreeMap<String, String>,
+    /// Bindings that give the service account rights, which stay when it is Armature's: a kind, and a name.
+    pub bindings: Vec<String>,
     /// What would change that matters.
     #[serde(skip)]
     pub exceptions: Vec<Exception>,
+    /// What the operator is told that comes in its place: what the Deployment says, which the chart has to be told, else the Secret.
+    #[serde(skip)]
+    pub told: Variables,
 }
 
 /// Reads the settings of a Deployment. What may not be read is an exception.
@@ -123,8 +130,27 @@ pub async fn read(
     }
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), &namespace);
     let name = account(deployment);
-    let account = accounts.get_opt(&name).await.ok().flatten();
-    of(deployment, &read, account.as_ref(), objects)
+    let found = accounts.get_opt(&name).await;
+    let account = found.as_ref().ok().and_then(Option::as_ref);
+    let mut settings = of(deployment, &read, account, objects);
+    if let Err(error) = &found {
+        settings.except(
+            format!("service account {namespace}/{name}"),
+            format!(
+                "it cannot be read, so its annotations for workload identity are not known: {error}"
+            ),
+        );
+    }
+    settings.exceptions.extend(kept_by(deployment));
+    let bound = bindings(client, (&namespace, &name)).await;
+    settings.bindings = bound.unwrap_or_else(|error| {
+        settings.except(
+            format!("rights of service account {namespace}/{name}"),
+            format!("what else it may do is not known, since bindings cannot be listed: {error}"),
+        );
+        Vec::new()
+    });
+    settings
 }
 
 /// The settings of a Deployment, with what it refers to.
@@ -146,9 +172,23 @@ pub fn of(
         return settings;
     };
     let variables = Variables::of(container, sources);
+    for unread in &variables.unread {
+        settings.except(
+            format!("setting {unread}"),
+            "it cannot be read, so what it says is not compared".to_owned(),
+        );
+    }
     let secret = sources.get(&(DataKind::Secret, SECRET.to_owned()));
+    settings.told = variables.clone();
     match secret.and_then(Option::as_ref) {
-        Some(data) => settings.take_keys(&variables, &SecretSettings::of(data.clone()), objects),
+        Some(data) => {
+            let secret = SecretSettings::of(data.clone());
+            settings.take_keys(&variables, &secret, objects);
+            let counted = SETTINGS
+                .iter()
+                .filter_map(|key| Some(((*key).to_owned(), secret.get(key)?.to_owned())));
+            settings.told = variables.with_files(data.clone(), Some(&counted.collect()));
+        }
         None => settings.except(
             format!("Secret {namespace}/{SECRET}"),
             "it cannot be read, so what it says is not compared".to_owned(),
@@ -176,7 +216,22 @@ fn account(deployment: &Deployment) -> String {
 
 impl Settings {
     fn except(&mut self, of: String, message: String) {
-        self.exceptions.push(Exception { of, message });
+        self.exceptions.push(Exception::new(of, message));
+    }
+
+    /// One that a value of the chart settles: with this text, or whatever it is.
+    fn except_unless(
+        &mut self,
+        (of, message): (String, String),
+        value: &'static str,
+        expected: Option<String>,
+    ) {
+        let answer = Some(Answer { value, expected });
+        self.exceptions.push(Exception {
+            of,
+            message,
+            answer,
+        });
     }
 
     fn take_account(&mut self, deployment: &Deployment, found: Option<&ServiceAccount>) {
@@ -191,7 +246,8 @@ impl Settings {
             let message = format!(
                 "federated credentials name it as their subject: give the chart serviceAccount.name: {name}, or they do not fit any more"
             );
-            self.except(format!("service account {}", self.service_account), message);
+            let of = format!("service account {}", self.service_account);
+            self.except_unless((of, message), "serviceAccount.name", Some(name));
         }
     }
 
@@ -226,7 +282,9 @@ impl Settings {
                         let message = format!(
                             "the Deployment gives it, and not Secret {SECRET}: give the chart {value}"
                         );
-                        self.except(format!("setting {key}"), message);
+                        let expected = (!is_hidden).then(|| used.to_owned());
+                        let of = format!("setting {key}");
+                        self.except_unless((of, message), value_of(key), expected);
                     }
                 }
                 (None, Some(written)) => {
@@ -237,7 +295,8 @@ impl Settings {
                              give the chart {}",
                             value_of(key)
                         );
-                        self.except(format!("setting {key}"), message);
+                        let of = format!("setting {key}");
+                        self.except_unless((of, message), value_of(key), None);
                     }
                 }
             }
@@ -278,10 +337,12 @@ impl Settings {
             let known = FLAGS.iter().find(|(flag, _)| *flag == name);
             let here = match known.map(|(_, what)| *what) {
                 Some(Flag::Told(here)) => here.to_owned(),
-                Some(Flag::Matters(matters, here)) if value == matters => {
+                Some(Flag::Matters(matters, (path, expected))) if value == matters => {
+                    let here = format!("{path}: {expected}");
                     let message = format!("the chart has to be told so: {here}");
-                    self.except(format!("flag --{name}={value}"), message);
-                    here.to_owned()
+                    let of = format!("flag --{name}={value}");
+                    self.except_unless((of, message), path, Some(expected.to_owned()));
+                    here
                 }
                 Some(Flag::Matters(..)) => "as here".to_owned(),
                 None => "not known here, nothing is made of it".to_owned(),
@@ -303,6 +364,9 @@ fn here(key: &str, secret: &SecretSettings, objects: usize) -> String {
     let Some(value) = secret.get(key) else {
         return "the default there, as usual here".to_owned();
     };
+    if key == ANY_CLOUD && !is_true(value) {
+        return "false, as there: only true and 1 are true".to_owned();
+    }
     let period = value.parse::<jiff::SignedDuration>().ok();
     match period.filter(|period| key == SYNC_PERIOD && period.is_positive()) {
         Some(period) => {

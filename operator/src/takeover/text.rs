@@ -85,6 +85,13 @@ fn of_identity(text: &mut String, settings: &Settings) {
         ),
     };
     line(text, "account", &account);
+    if !settings.bindings.is_empty() {
+        let rights = format!(
+            "{}: the account keeps what they give; delete them after the takeover",
+            settings.bindings.join(", ")
+        );
+        line(text, "rights", &rights);
+    }
 }
 
 /// A line for each setting.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use armature_controlplane::KUBERNETES_VERSION;
 use serde_json::{Value, json};
 
 use crate::chart::{NAMESPACE, deployment, find, helm, manifests, template};
@@ -343,4 +344,82 @@ async fn a_secret_of_ones_own_decides_on_rights_where_values_say_nothing() {
     ] {
         assert!(notes.contains(part), "{notes}");
     }
+}
+
+/// Releases before this one did not read the mode there: it waits, and rights with it, until it is in the Deployment.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mode_of_the_secret_that_was_not_read_before_an_upgrade_waits() {
+    let cluster = Cluster::start().await;
+    cluster.apply(&namespace(NAMESPACE)).await;
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": "aso-controller-settings", "namespace": NAMESPACE},
+        "stringData": {"AZURE_OPERATOR_MODE": "watchers", "AZURE_CLIENT_ID": "id"},
+    });
+    cluster.apply(&secret).await;
+    let file = path("own-secret.yaml").unwrap();
+    let kubeconfig = cluster.admin_kubeconfig();
+    let upgrade = [
+        "--is-upgrade",
+        "--dry-run=server",
+        "--kubeconfig",
+        kubeconfig.to_str().unwrap(),
+        "--values",
+        file.to_str().unwrap(),
+    ];
+    let upgrade = async |settings: &[&str]| template("armature", &upgrade, settings).await;
+    let before = upgrade(&[]).await;
+    assert_eq!(half(&before), Half::Both, "nothing is known");
+    cluster.apply(deployment(&before)).await;
+    let again = upgrade(&[]).await;
+    assert_eq!(half(&again), Half::Both);
+    assert!(!settings(&again).contains_key("AZURE_OPERATOR_MODE"));
+
+    let said = upgrade(&["azureOperatorMode=watchers"]).await;
+    assert_eq!(half(&said), Half::Watchers);
+    cluster.apply(deployment(&said)).await;
+    assert_eq!(half(&upgrade(&[]).await), Half::Watchers);
+}
+
+/// What extraEnv says decides on rights and traffic as values do, or is refused where nobody can know it.
+#[tokio::test]
+async fn variables_of_ones_own_are_known_or_refused() {
+    let ports = |manifests: &[Value]| -> Vec<u64> {
+        let policy = find(manifests, "NetworkPolicy", "armature-egress");
+        let rules = policy["spec"]["egress"].as_array().unwrap().iter();
+        let ports = rules.flat_map(|rule| rule["ports"].as_array().unwrap());
+        ports.map(|port| port["port"].as_u64().unwrap()).collect()
+    };
+    let set = [
+        "extraEnv[0].name=AZURE_RESOURCE_MANAGER_ENDPOINT",
+        "extraEnv[0].value=https://arm.stack.local:30005",
+        "extraEnv[1].name=ARMATURE_ALLOWED_CLOUDS",
+        "extraEnv[1].value=https://m.test:8443 https://m.test:8444 https://m.test",
+        "extraEnv[2].name=AZURE_OPERATOR_MODE",
+        "extraEnv[2].value=",
+        "azureOperatorMode=watchers",
+    ];
+    let made = template("armature", &[], &set).await;
+    let found = ports(&made);
+    for port in [53, 5353, 443, 6443, 30005, 8443, 8444] {
+        assert!(found.contains(&port), "{port}: {found:?}");
+    }
+    assert_eq!(half(&made), Half::Watchers);
+    assert_eq!(settings(&made)["AZURE_OPERATOR_MODE"], "watchers");
+
+    let set = [
+        "extraEnv[0].name=AZURE_TARGET_NAMESPACES",
+        "extraEnv[0].valueFrom.configMapKeyRef.name=map",
+        "extraEnv[0].valueFrom.configMapKeyRef.key=key",
+    ];
+    let refused = helm(
+        &["template", "armature", "--kube-version", KUBERNETES_VERSION],
+        &set,
+    )
+    .await;
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        !refused.status.success() && errors.contains("set the value azureTargetNamespaces"),
+        "{errors}"
+    );
 }

@@ -38,7 +38,7 @@ pub const THEIRS: &str = "values-v2.20.yaml";
 const OURS: &str = concat!("ghcr.io/armature/armature:", env!("CARGO_PKG_VERSION"));
 
 const ANYWHERE: &[&str] = &[
-    "53/UDP 53",
+    "53/UDP 53 5353/UDP 5353",
     "443",
     "6443",
     "1433",
@@ -77,7 +77,7 @@ pub const MEANINGS: [Meaning; 23] = [
             ("MAX_CONCURRENT_RECONCILES", "4"),
         ],
         egress: &[
-            "53/UDP 53",
+            "53/UDP 53 5353/UDP 5353",
             "443",
             "6443 to 0.0.0.0/0",
             "1433 to 0.0.0.0/0",
@@ -221,7 +221,7 @@ pub const MEANINGS: [Meaning; 23] = [
         namespaces: &["web", "api"],
         metrics: "0.0.0.0:9090 https",
         egress: &[
-            "53/UDP 53",
+            "53/UDP 53 5353/UDP 5353",
             "443",
             "443",
             "1433",
@@ -305,7 +305,7 @@ pub const MEANINGS: [Meaning; 23] = [
     Meaning {
         file: "closed-network.yaml",
         egress: &[
-            "53/UDP 53",
+            "53/UDP 53 5353/UDP 5353",
             "443",
             "443 to 10.0.0.1/32",
             "1433 to 10.3.0.0/16",
@@ -319,7 +319,7 @@ pub const MEANINGS: [Meaning; 23] = [
     Meaning {
         file: "proxy-from-secret.yaml",
         egress: &[
-            "53/UDP 53",
+            "53/UDP 53 5353/UDP 5353",
             "443",
             "6443",
             "1433",

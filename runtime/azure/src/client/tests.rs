@@ -9,6 +9,7 @@ use super::*;
 use crate::credential::{Identity, NamespaceBounds, Proof, SecretData};
 
 mod credentials;
+mod folder;
 mod identities;
 mod slow_certificate;
 

@@ -52,6 +52,6 @@ pub(super) use refusal::{proof_key, refused_key};
 pub use secret::{SecretData, SecretReader, SecretUser};
 pub(super) use settings::has_certificate;
 pub use settings::{
-    OPERATOR_VARIABLES, SecretRules, identity_folders, operator_identity, secret_identity,
+    OPERATOR_VARIABLES, SecretRules, identity_folders, is_true, operator_identity, secret_identity,
 };
 pub(super) use token::TokenSources;

@@ -93,7 +93,7 @@ pub(super) fn identity_of_operator(
     };
     let is_workload = keys
         .optional(WORKLOAD_IDENTITY)
-        .is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        .is_some_and(|value| is_true(&value));
     let proof = if is_workload {
         workload_identity(keys.optional(FEDERATED_TOKEN_FILE))
     } else if let Some(proof) = keys.certificate()? {
@@ -113,6 +113,15 @@ pub(super) fn identity_of_operator(
     };
     let identity = Identity::new(&subscription, &tenant, &client, proof);
     keys.with_additional_tenants(identity).map(Some)
+}
+
+/// Whether a variable is true, in the words that Azure Service Operator takes: those of Go's `strconv.ParseBool`, in any case. What is
+/// none of these is false there, and here.
+pub fn is_true(text: &str) -> bool {
+    let text = text.trim();
+    ["1", "t", "true"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Folders with identity files that Secrets may name: that of the operator's own, and those that its administrator names.

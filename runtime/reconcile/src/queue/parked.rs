@@ -10,7 +10,7 @@ use std::sync::Arc;
 use armature_azure::budget::Urgency;
 use armature_shapes::resource::{Kind, ObjectKey};
 
-use super::state::Place;
+use super::turns::Place;
 
 /// A namespace may have fewer than so many workers for each one that is free. Somebody waits for its looks; those for which nobody
 /// does have a share beyond, so that they come although the others hang.

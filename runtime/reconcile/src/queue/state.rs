@@ -10,15 +10,12 @@ use tokio::time::Instant;
 
 use super::parked::{Parked, Share};
 use super::pool::Pool;
-use super::turns::Turns;
+use super::turns::{Place, Turns};
 use super::{LatestPass, QueueDepth};
 use crate::backoff::Requeue;
 
 /// Position in the order of deadlines; the number keeps keys of the same moment in order of arrival.
 type Slot = (Instant, u64);
-
-/// Position among keys whose time has come: what somebody waits for first, then by turns, then in order of arrival.
-pub(super) type Place = (Urgency, u64, u64);
 
 /// One of so many workers looks at what nobody waits for, if there is any due.
 const BACKGROUND_SHARE: usize = 8;

@@ -5,7 +5,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
+use armature_azure::budget::Urgency;
 use armature_shapes::resource::ObjectKey;
+
+/// Position among keys whose time has come: what somebody waits for first, then by turns, then in order of arrival.
+pub(super) type Place = (Urgency, u64, u64);
 
 /// Lines of which nothing is forgotten for so few.
 const KEPT: usize = 256;

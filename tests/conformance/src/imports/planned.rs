@@ -125,6 +125,7 @@ async fn planned(imported: &[Imported], azure: ClientSettings) -> Result<Plan> {
         extensions: armature_customizations::registry()?,
         way: Way::Azure(Box::new(azure)),
         operator_namespace: "armature-system".to_owned(),
+        told: None,
         limits: Limits {
             reads: most,
             writes: most,
