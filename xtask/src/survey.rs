@@ -113,8 +113,8 @@ fn machine(trees: &[Tree]) -> serde_json::Value {
 fn page(trees: &[Tree]) -> String {
     let mut page = String::from(
         "# Survey of Azure's specs\n\n\
-         Which spec files the generator understands: each is loaded by itself, its resources are found and their types \
-         built,\nwith no curation. Written by `cargo xtask survey --write`.\n\n\
+         For engineers who change the generator: which of Azure's spec files it understands.\n\n\
+         Each file is loaded by itself, its resources are found and their types built, with no curation. Written by `cargo xtask survey --write`.\n\n\
          A *resource* is an ARM type in one api-version. Files of shared definitions are read and have none. *Types* are \
          counted\nonce per file.\n",
     );

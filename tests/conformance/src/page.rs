@@ -9,8 +9,9 @@ use crate::run::{Put, Source, Verdict};
 const HEAD: &str = "\
 # Conformance with recorded traffic
 
-What `armature render` makes of manifests, against the PUTs that Azure Service Operator v2 sent to the real Azure for the
-same manifests. Every recorded PUT of a kind that Armature has is here, whatever group it was recorded for. Written by
+For those who ask whether we send what Azure Service Operator (ASO) sends: a comparison with recorded requests.
+
+Compared is what `armature render` makes of manifests with the PUTs that ASO sent to the real Azure for the same manifests. Every recorded PUT of a kind that Armature has is here, whatever group it was recorded for. Written by
 `ARMATURE_WRITE_DOCS=1 cargo test -p armature-conformance --test render_recordings`; without the variable, that test
 fails when a page is stale.
 

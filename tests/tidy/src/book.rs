@@ -16,6 +16,9 @@ const LIST: &str = "docs/SUMMARY.md";
 const REFERENCE: &str = "docs/reference/";
 const LARGEST: usize = 60_000;
 
+/// Pages of which there is one for each group: they say what they are part of.
+const OF_GROUPS: [&str; 3] = [REFERENCE, "docs/parity/", "docs/conformance/"];
+
 /// Everything that is wrong with the book.
 pub fn check(tree: &Tree) -> Vec<String> {
     let list = tree.text(LIST).unwrap_or_default();
@@ -36,6 +39,13 @@ pub fn check(tree: &Tree) -> Vec<String> {
                 text.len()
             ));
         }
+        let is_of_group = OF_GROUPS.iter().any(|folder| path.starts_with(folder));
+        if path != LIST && !is_of_group && !says_for_whom(text) {
+            found.push(format!(
+                "{path} does not say what it is for and for whom. Begin it with a title, and then a line such as \
+                 `For people who …: what they find here.`"
+            ));
+        }
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         for (line, target) in links::links(text) {
             let file = target.split('#').next().unwrap_or_default();
@@ -53,6 +63,13 @@ pub fn check(tree: &Tree) -> Vec<String> {
     found
 }
 
+/// Whether the first line below the title names the readers and what they find.
+fn says_for_whom(text: &str) -> bool {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("# "));
+    let first = lines.nth(2).unwrap_or_default();
+    first.starts_with("For ") && (first.contains(": ") || first.contains(" who "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,9 +80,9 @@ mod tests {
             ("docs/SUMMARY.md", "- [a](a.md)\n  - [b](sub/b.md)\n"),
             (
                 "docs/a.md",
-                "[b](sub/b.md#x) [here](#y) [there](https://e.f)",
+                "# A\n\nFor everybody: [b](sub/b.md#x) [here](#y) [there](https://e.f)",
             ),
-            ("docs/sub/b.md", "[a](../a.md)"),
+            ("docs/sub/b.md", "# B\n\nFor those who read: [a](../a.md)"),
             ("README.md", "[specs](specs)"),
         ]);
         assert_eq!(check(&tree), Vec::<String>::new());
@@ -80,11 +97,12 @@ mod tests {
             ("docs/b.md", "[code](../specs/one.toml)"),
         ]);
         let told = check(&tree);
-        assert_eq!(told.len(), 3, "{told:?}");
+        assert_eq!(told.len(), 4, "{told:?}");
         assert!(told[0].starts_with("docs/b.md is not in docs/SUMMARY.md"));
+        assert!(told[1].starts_with("docs/b.md does not say what it is for and for whom"));
         assert!(
-            told[1].starts_with("docs/b.md:1: the link `../specs/one.toml` leads out of the book")
+            told[2].starts_with("docs/b.md:1: the link `../specs/one.toml` leads out of the book")
         );
-        assert!(told[2].starts_with("docs/reference/a.md has 60001 bytes"));
+        assert!(told[3].starts_with("docs/reference/a.md has 60001 bytes"));
     }
 }

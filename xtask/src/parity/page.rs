@@ -11,8 +11,9 @@ use super::totals::{self, Totals, percent};
 const HEAD: &str = "\
 # Parity with Azure Service Operator
 
-How far the CRDs agree with those of Azure Service Operator v2, path by path: `spec.subnets[].name` is one path. Written
-by `cargo xtask parity --write`. `cargo xtask parity --check` fails when a page is stale, when a difference has no reason,
+For those who ask whether a manifest of Azure Service Operator (ASO) works here: all CRDs compared, path by path.
+
+`spec.subnets[].name` is one path. Written by `cargo xtask parity --write`. `cargo xtask parity --check` fails when a page is stale, when a difference has no reason,
 and when a reason has no difference. The reasons are in `specs/<group>/parity.toml`, those for all groups in
 `specs/parity.toml`.
 

@@ -10,6 +10,8 @@ use super::Outcome;
 const HEAD: &str = "\
 # Import changes nothing
 
+For those who want to know whether `armature import` is exact: every recorded answer of Azure, imported and planned.
+
 Every answer that the real Azure gave to a GET of a resource, in recorded traffic of Azure Service Operator v2, imported as
 [`armature import`](import.md) does it: of each resource of a kind that Armature has the last good answer of a recording, in the
 api-version that it was asked for in. Written by `ARMATURE_WRITE_DOCS=1 cargo test -p armature-conformance --test import`;

@@ -10,6 +10,8 @@ use crate::differences::KnownProblem;
 const HEAD: &str = "\
 # Replay of recorded traffic
 
+For those who ask whether objects become Ready as with Azure Service Operator (ASO): its recorded traffic, played again.
+
 The operator against a server that answers as the real Azure answered Azure Service Operator v2, the *peer*. The server
 is a recording; API server and operator are real, and only the operator's time is faster. The manifests of the recording
 are applied, all objects must become Ready, and they are deleted in the recorded order. Written by

@@ -8,6 +8,8 @@ use crate::exceptions::Exceptions;
 const HEAD: &str = "\
 # Samples of Azure Service Operator
 
+For those who ask whether samples of Azure Service Operator (ASO) work here: all of them, applied.
+
 The samples that Azure Service Operator v2 publishes, applied as they are: to a real API server with strict validation, with the
 operator and the [simulated Azure](architecture.md). All objects must become Ready, be deleted one by one, and leave nothing in
 Azure. Each folder of samples has a namespace and a subscription of its own. What a folder takes for granted is added: its
