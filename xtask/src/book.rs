@@ -3,6 +3,8 @@
 //! mdBook is a program of its own and not part of the workspace: it is built once, into the user's cache. That links lead
 //! somewhere is said by `cargo test -p armature-tidy`, which needs nothing built.
 
+mod browser;
+
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -29,6 +31,20 @@ pub struct BookArguments {
     /// Keep nothing; exit 1 when mdBook has an error or a warning, or the index of the search is large.
     #[arg(long)]
     check: bool,
+
+    /// Look at every page in Chromium, 1,280 pixels wide; exit 1 when something is wider than its place or a picture is not
+    /// shown. Without Chromium it says so.
+    #[arg(long)]
+    browser: bool,
+}
+
+/// Builds and checks the book, and looks at it in a browser.
+pub async fn check() -> anyhow::Result<ExitCode> {
+    run(&BookArguments {
+        check: true,
+        browser: true,
+    })
+    .await
 }
 
 /// Builds the book.
@@ -65,6 +81,9 @@ pub async fn run(arguments: &BookArguments) -> anyhow::Result<ExitCode> {
             false => format!("; begin with {PAGES}/index.html"),
         }
     );
+    if arguments.browser {
+        look(&pages).await?;
+    }
     if !arguments.check {
         return Ok(ExitCode::SUCCESS);
     }
@@ -79,6 +98,25 @@ pub async fn run(arguments: &BookArguments) -> anyhow::Result<ExitCode> {
          docs/book.toml"
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// Looks at each page in a browser.
+async fn look(pages: &Utf8Path) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let Some((found, count)) = browser::measure(pages).await? else {
+        println!("skipped: there is no Chromium in PATH, so nobody has looked at the pages");
+        return Ok(());
+    };
+    anyhow::ensure!(
+        found.is_empty(),
+        "at 1,280 pixels something is cut or scrolls sideways; let docs/book.css wrap it, or make it narrower:\n{}",
+        found.join("\n")
+    );
+    println!(
+        "{count} pages fit 1,280 pixels, looked at in {:.0} s",
+        started.elapsed().as_secs_f64()
+    );
+    Ok(())
 }
 
 /// Lines of mdBook's log that are errors or warnings.

@@ -13,7 +13,7 @@ use armature_progress::Progress;
 use clap::Args;
 
 use self::failures::Failures;
-use crate::{parity, workspace};
+use crate::{book, parity, workspace};
 
 /// Lets the other suites run after one that failed.
 const NO_FAIL_FAST: &str = "--no-fail-fast";
@@ -54,6 +54,15 @@ pub async fn run(arguments: &TestArguments) -> anyhow::Result<ExitCode> {
             Ok(code) if code == ExitCode::SUCCESS => {}
             Ok(_) => told += "failed: cargo xtask parity --check\n",
             Err(error) => told += &format!("failed: cargo xtask parity --check: {error:#}\n"),
+        }
+    }
+    if arguments.all && arguments.rest.is_empty() {
+        match book::check().await {
+            Ok(code) if code == ExitCode::SUCCESS => {}
+            Ok(_) => told += "failed: cargo xtask book --check --browser\n",
+            Err(error) => {
+                told += &format!("failed: cargo xtask book --check --browser: {error:#}\n")
+            }
         }
     }
     if told.is_empty() {
