@@ -25,6 +25,7 @@ mod migration;
 mod modes;
 mod namespaces;
 mod neighbours;
+mod pages;
 mod pod;
 mod protection;
 mod rights;

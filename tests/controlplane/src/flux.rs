@@ -3,24 +3,26 @@
 //! The program is `flux/main.go`: a few lines around `github.com/fluxcd/pkg/ssa`, which `flux/go.mod` pins. It reads
 //! requests as lines of JSON and answers each with one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 use armature_progress::Progress;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::binaries::lock;
-use crate::{Error, LogTail, cache_root};
+use crate::Error;
+use crate::go_program::GoProgram;
 
-/// The program's sources.
-const SOURCES: [(&str, &str); 3] = [
-    ("go.mod", include_str!("../flux/go.mod")),
-    ("go.sum", include_str!("../flux/go.sum")),
-    ("main.go", include_str!("../flux/main.go")),
-];
+const PROGRAM: GoProgram = GoProgram {
+    name: "flux",
+    package: "github.com/fluxcd/pkg/ssa",
+    sources: [
+        ("go.mod", include_str!("../flux/go.mod")),
+        ("go.sum", include_str!("../flux/go.sum")),
+        ("main.go", include_str!("../flux/main.go")),
+    ],
+};
 
 /// Flux's side of a control plane: applies and diffs objects as its kustomize-controller does.
 pub struct Flux {
@@ -36,7 +38,7 @@ impl Flux {
     /// # Errors
     /// Go is missing or cannot build it, or it does not start.
     pub async fn start(kubeconfig: &Path, progress: &Progress) -> Result<Self, Error> {
-        let program = locate_or_build(progress).await?;
+        let program = PROGRAM.locate_or_build(progress).await?;
         let spawn = |source| Error::Spawn {
             program: "flux".to_owned(),
             source,
@@ -108,56 +110,4 @@ impl Flux {
 
 fn action(answer: &Value) -> String {
     answer["action"].as_str().unwrap_or_default().to_owned()
-}
-
-async fn locate_or_build(progress: &Progress) -> Result<PathBuf, Error> {
-    let texts = SOURCES.map(|(_, text)| text).concat();
-    let digest = Sha256::digest(texts);
-    let name: String = digest[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let folder = cache_root()?.join("flux").join(name);
-    let program = folder.join("flux-apply");
-    if program.is_file() {
-        return Ok(program);
-    }
-    std::fs::create_dir_all(&folder).map_err(Error::file("create", &folder))?;
-    let _lock = lock(&folder.join("lock"), progress).await?;
-    if !program.is_file() {
-        progress.line("building Flux's apply library with Go");
-        build(&folder, &program).await?;
-    }
-    Ok(program)
-}
-
-/// Builds the program in `folder`. It gets its name when it is complete.
-async fn build(folder: &Path, program: &Path) -> Result<(), Error> {
-    for (name, text) in SOURCES {
-        let path = folder.join(name);
-        std::fs::write(&path, text).map_err(Error::file("write", &path))?;
-    }
-    let part = folder.join("part");
-    let output = Command::new("go")
-        .args(["build", "-ldflags", "-s -w", "-o"])
-        .arg(&part)
-        .arg(".")
-        .current_dir(folder)
-        .env("CGO_ENABLED", "0")
-        .env("GOFLAGS", "-mod=mod -buildvcs=false")
-        .env("GOWORK", "off")
-        .stdin(Stdio::null())
-        .output()
-        .await
-        .map_err(|source| Error::Spawn {
-            program: "go".to_owned(),
-            source,
-        })?;
-    if !output.status.success() {
-        return Err(Error::GoBuild {
-            package: "github.com/fluxcd/pkg/ssa",
-            log: LogTail::of(&String::from_utf8_lossy(&output.stderr)),
-        });
-    }
-    std::fs::rename(&part, program).map_err(Error::file("create", program))
 }

@@ -21,10 +21,12 @@
 //! # let _ = client; Ok(()) }
 //! ```
 
+mod argo;
 mod binaries;
 mod certificates;
 mod error;
 mod flux;
+mod go_program;
 mod helm;
 mod kubeconfig;
 mod kubectl;
@@ -35,6 +37,7 @@ mod process;
 mod usage;
 pub mod waiting;
 
+pub use argo::argo_health;
 pub use binaries::{Binaries, ETCD_VERSION, KUBERNETES_VERSION, cache_root};
 pub use error::Error;
 pub use flux::Flux;

@@ -6,7 +6,7 @@ use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams},
     core::TypeMeta,
-    discovery,
+    discovery::{self, Scope},
 };
 use serde_json::{Value, json};
 
@@ -130,7 +130,7 @@ fn sample(manifest: Value) -> anyhow::Result<Sample> {
 /// The API server refuses the manifest itself.
 pub async fn apply(client: &Client, sample: &Sample) -> anyhow::Result<Option<Applied>> {
     let gvk = GroupVersionKind::gvk(&sample.group, &sample.version, &sample.kind);
-    let Ok((resource, _)) = discovery::pinned_kind(client, &gvk).await else {
+    let Ok((resource, capabilities)) = discovery::pinned_kind(client, &gvk).await else {
         return Ok(None);
     };
     let mut object: DynamicObject = serde_json::from_value(sample.manifest.clone())?;
@@ -138,7 +138,10 @@ pub async fn apply(client: &Client, sample: &Sample) -> anyhow::Result<Option<Ap
         api_version: resource.api_version.clone(),
         kind: resource.kind.clone(),
     });
-    let api = Api::<DynamicObject>::namespaced_with(client.clone(), &sample.namespace, &resource);
+    let api: Api<DynamicObject> = match capabilities.scope {
+        Scope::Cluster => Api::all_with(client.clone(), &resource),
+        Scope::Namespaced => Api::namespaced_with(client.clone(), &sample.namespace, &resource),
+    };
     let parameters = PatchParams::apply(FIELD_MANAGER).force();
     match api
         .patch(&sample.name, &parameters, &Patch::Apply(&object))

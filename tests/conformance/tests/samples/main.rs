@@ -43,6 +43,8 @@ fn every_kind_has_a_sample_and_every_sample_becomes_ready() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
     let folders: Vec<Folder> = folder::folders_in(&path)
         .into_iter()
+        // Tutorials have objects that are not Azure's, and tests of their own: `operator/tests/chart/pages`.
+        .filter(|(group, _)| !group.starts_with("tutorial-"))
         .map(|(group, path)| Folder::read(&group, "ours", &path, std::slice::from_ref(&path)))
         .collect();
     let mut wrong = exceptions.of_kinds(&kinds_of(&folders));
