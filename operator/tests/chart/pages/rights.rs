@@ -97,7 +97,7 @@ fn exports() -> String {
             let (last, before) = types.split_last().unwrap();
             // A name without a type in front is that of the action itself.
             let below: String = before.iter().map(|it| format!("/{it}")).collect();
-            let action = format!("`{}{below}/{last}/action`", kind.arm_type);
+            let action = format!("`{}{below}/{last}/action`", kind.remote_type());
             rows.entry((kind.group, kind.kind))
                 .or_default()
                 .insert(action);

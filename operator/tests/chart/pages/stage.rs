@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
 
+use armature_controlplane::waiting::until_ok;
 use armature_controlplane::{locate_or_build_helm, locate_or_build_kubectl};
 use armature_progress::Progress;
 use armature_simulator::{Client, Federation, Settings, Simulator};
@@ -78,6 +79,12 @@ impl Stage {
         self.cluster.azure.simulator()
     }
 
+    /// Ids of what is in Azure, without the services that come with every storage account.
+    pub fn resources(&self) -> Vec<String> {
+        let ids = self.azure().ids().into_iter();
+        ids.filter(|id| !id.ends_with("Services/default")).collect()
+    }
+
     /// Runs the next block, which must have this name, and holds what it prints to what the page shows.
     pub async fn run(&mut self, name: &str) -> String {
         let block = self.blocks.next();
@@ -120,6 +127,15 @@ impl Stage {
         let (printed, succeeded) = self.shell(script).await;
         assert!(succeeded, "{script}: {printed}");
         printed
+    }
+
+    /// Runs lines until they succeed.
+    pub async fn until(&self, script: &str) {
+        until_ok(script, async || match self.shell(script).await {
+            (_, true) => Ok(()),
+            (printed, false) => Err(printed),
+        })
+        .await;
     }
 
     /// What lines print, errors among it, and whether they succeed. Variables and files stay for those that come next.

@@ -44,7 +44,7 @@ kubectl -n team wait --for=condition=Ready --timeout=300s resourcegroup/shop sto
 async fn stage() -> Stage {
     let stage = Stage::with_operator("uninstall.md", GROUPS).await;
     stage.prepare(OBJECTS).await;
-    assert_eq!(stage.azure().ids().len(), 2);
+    assert_eq!(stage.resources().len(), 2);
     stage
 }
 
@@ -72,13 +72,16 @@ async fn left(stage: &Stage) -> BTreeSet<String> {
 async fn resources_stay_and_the_cluster_is_clean() {
     let mut stage = stage().await;
     stage.run("detach").await;
-    // The pods of the upgrade.
+    // The pods of the upgrade. In a cluster the URL of the webhook stays; here the API server learns of another one.
     stage.stop_operator().await;
     stage.start_operator().await;
+    stage
+        .until("kubectl -n team annotate azure --all armature.azure.com/probe=x --dry-run=server")
+        .await;
     let policies = stage.run("look").await;
     assert_eq!(policies.trim(), "2 detach-on-delete");
     stage.run("delete").await;
-    assert_eq!((deletions(&stage), stage.azure().ids().len()), (0, 2));
+    assert_eq!((deletions(&stage), stage.resources().len()), (0, 2));
     stage.skip("delete-in-azure");
     stage.run("remove").await;
     stage.stop_operator().await;
@@ -99,7 +102,7 @@ async fn resources_stay_and_the_cluster_is_clean() {
         "the page names what stays"
     );
     let crds = stage.prepare("kubectl get crd --output name").await;
-    assert_eq!(crds.trim(), "No resources found");
+    assert_eq!(crds, "");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,7 +115,7 @@ async fn resources_go_with_their_objects() {
         .prepare("kubectl annotate azure --all --all-namespaces armature.azure.com/protect-")
         .await;
     stage.run("delete-in-azure").await;
-    assert_eq!(stage.azure().ids(), [""; 0]);
+    assert_eq!(stage.resources(), [""; 0]);
     stage.run("remove").await;
     stage.stop_operator().await;
 }
@@ -136,7 +139,7 @@ async fn objects_that_are_stuck_are_freed_by_hand() {
         .await;
     until("the CRDs to be gone", async || {
         let crds = stage.prepare("kubectl get crd --output name").await;
-        crds.trim() == "No resources found"
+        crds.is_empty()
     })
     .await;
     let group = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/shop");
