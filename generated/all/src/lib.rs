@@ -262,6 +262,8 @@ pub static KINDS: &[&KindInfo] = &[
     #[cfg(feature = "containerregistry")]
     &containerregistry::kinds::REGISTRY,
     #[cfg(feature = "containerregistry")]
+    &containerregistry::kinds::REGISTRY_CACHE_RULE,
+    #[cfg(feature = "containerregistry")]
     &containerregistry::kinds::REGISTRY_REPLICATION,
     #[cfg(feature = "containerservice")]
     &containerservice::kinds::FLEET,

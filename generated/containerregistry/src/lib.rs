@@ -29,6 +29,7 @@ macro_rules! each_kind {
         $visit!($crate::v20210901::RegistryKind, $crate::hub::RegistryKind);
         $visit!($crate::v20230701::RegistryKind, $crate::hub::RegistryKind);
         $visit!($crate::v20251101::RegistryKind, $crate::hub::RegistryKind);
+        $visit!($crate::v20251101::RegistryCacheRuleKind, $crate::hub::RegistryCacheRuleKind);
         $visit!($crate::v20230701::RegistryReplicationKind, $crate::hub::RegistryReplicationKind);
         $visit!($crate::v20251101::RegistryReplicationKind, $crate::hub::RegistryReplicationKind);
     };

@@ -55,6 +55,59 @@ fn the_generator_foretells_every_crd() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What Azure Service Operator v2.21 says of the kind in `v2/api/containerregistry/v20251101/structure.txt`: there are no shapes of
+/// that release to compare with.
+#[test]
+fn registry_cache_rules_are_as_the_peer_has_them_since_its_release_2_21() {
+    let is_it = |kind: &&&armature_runtime::kind::KindInfo| kind.kind == "RegistryCacheRule";
+    let kind = KINDS.iter().find(is_it).expect("the kind");
+    let crd = custom_resource_definition(kind, &CrdOptions::default());
+    let versions = crd["spec"]["versions"].as_array().unwrap();
+    let names: Vec<&Value> = versions.iter().map(|version| &version["name"]).collect();
+    assert_eq!(names, ["v20251101", "v20251101storage"]);
+    assert_eq!(
+        crd["metadata"]["name"],
+        "registrycacherules.containerregistry.azure.com"
+    );
+    let properties = |pointer: &str| {
+        let pointer = format!("/schema/openAPIV3Schema/properties/{pointer}");
+        let found = versions[0].pointer(&pointer).and_then(Value::as_object);
+        let found = found.unwrap_or_else(|| panic!("no {pointer}"));
+        let mut names: Vec<&str> = found.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names.join(" ")
+    };
+    let spec = "azureName credentialSetResourceReference operatorSpec owner sourceRepository targetRepository";
+    assert_eq!(properties("spec/properties"), spec);
+    let operator_spec = "configMapExpressions secretExpressions";
+    assert_eq!(
+        properties("spec/properties/operatorSpec/properties"),
+        operator_spec
+    );
+    // `observedGeneration` is ours, of every kind.
+    let status = "conditions creationDate credentialSetResourceId id name observedGeneration provisioningState sourceRepository \
+                  systemData targetRepository type";
+    assert_eq!(properties("status/properties"), status);
+    let system_data =
+        "createdAt createdBy createdByType lastModifiedAt lastModifiedBy lastModifiedByType";
+    assert_eq!(
+        properties("status/properties/systemData/properties"),
+        system_data
+    );
+    let name = versions[0].pointer("/schema/openAPIV3Schema/properties/spec/properties/azureName");
+    let name = name.expect("a name");
+    let limits = ["maxLength", "minLength", "pattern"].map(|limit| name[limit].clone());
+    assert_eq!(
+        limits,
+        [50.into(), 5.into(), Value::from("^[a-zA-Z0-9-]*$")]
+    );
+    let required = "/schema/openAPIV3Schema/properties/spec/required";
+    assert_eq!(
+        versions[0].pointer(required),
+        Some(&serde_json::json!(["owner"]))
+    );
+}
+
 /// What an API server holds of all CRDs at once, and GitOps tools diff: compact JSON, as it is sent.
 #[test]
 fn all_crds_together_are_small_and_none_is_large() {

@@ -6,6 +6,8 @@
 //! What the roots of a kind are made of is in a module of the kind.
 
 pub mod registry;
+pub mod registry_cache_rule;
+mod registry_cache_rule_spec;
 pub mod registry_replication;
 mod registry_replication_spec;
 mod registry_spec;
@@ -14,10 +16,12 @@ mod registry_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
+pub use registry_cache_rule_spec::RegistryCacheRuleSpec;
 pub use registry_replication_spec::RegistryReplicationSpec;
 pub use registry_spec::RegistrySpec;
 pub use registry_status::RegistryStatus;
 pub use super::v20230701::RegistryReplicationStatus;
+pub use super::v20251101::RegistryCacheRuleStatus;
 
 /// Names `Registry` in version `v1api20230701storage`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +36,20 @@ impl TypedKind for RegistryKind {
 
 /// A `Registry` as `kube::Api` takes it.
 pub type Registry = TypedObject<RegistryKind>;
+
+/// Names `RegistryCacheRule` in version `v20251101storage`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RegistryCacheRuleKind;
+
+impl TypedKind for RegistryCacheRuleKind {
+    type Spec = RegistryCacheRuleSpec;
+    type Status = RegistryCacheRuleStatus;
+    const KIND: &'static KindInfo = &crate::kinds::REGISTRY_CACHE_RULE;
+    const VERSION: &'static str = "v20251101storage";
+}
+
+/// A `RegistryCacheRule` as `kube::Api` takes it.
+pub type RegistryCacheRule = TypedObject<RegistryCacheRuleKind>;
 
 /// Names `RegistryReplication` in version `v1api20230701storage`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,15 +3,21 @@
 //! Descriptors of the kinds of `containerregistry.azure.com`.
 
 mod registry;
+mod registry_cache_rule;
 mod registry_replication;
 
 use armature_shapes::kind::KindInfo;
 
 pub use registry::REGISTRY;
+pub use registry_cache_rule::REGISTRY_CACHE_RULE;
 pub use registry_replication::REGISTRY_REPLICATION;
 
 /// Every kind of the group, by name.
-pub static KINDS: &[&KindInfo] = &[&REGISTRY, &REGISTRY_REPLICATION];
+pub static KINDS: &[&KindInfo] = &[
+    &REGISTRY,
+    &REGISTRY_CACHE_RULE,
+    &REGISTRY_REPLICATION,
+];
 
 const SOURCES_20210901: &[&str] = &[
     "specification/containerregistry/resource-manager/Microsoft.ContainerRegistry/stable/2021-09-01/containerregistry.json",

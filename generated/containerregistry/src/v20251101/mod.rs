@@ -4,6 +4,8 @@
 //! `containerregistry.azure.com` with ARM api-version 2025-11-01.
 //! A root that is the same in an older version is defined there.
 
+mod registry_cache_rule_spec;
+mod registry_cache_rule_status;
 mod registry_replication_spec;
 mod registry_spec;
 mod registry_status;
@@ -11,6 +13,8 @@ mod registry_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
+pub use registry_cache_rule_spec::RegistryCacheRuleSpec;
+pub use registry_cache_rule_status::RegistryCacheRuleStatus;
 pub use registry_replication_spec::RegistryReplicationSpec;
 pub use registry_spec::RegistrySpec;
 pub use registry_status::RegistryStatus;
@@ -74,6 +78,20 @@ impl TypedKind for RegistryKind {
 
 /// A `Registry` as `kube::Api` takes it.
 pub type Registry = TypedObject<RegistryKind>;
+
+/// Names `RegistryCacheRule` in version `v20251101`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RegistryCacheRuleKind;
+
+impl TypedKind for RegistryCacheRuleKind {
+    type Spec = RegistryCacheRuleSpec;
+    type Status = RegistryCacheRuleStatus;
+    const KIND: &'static KindInfo = &crate::kinds::REGISTRY_CACHE_RULE;
+    const VERSION: &'static str = "v20251101";
+}
+
+/// A `RegistryCacheRule` as `kube::Api` takes it.
+pub type RegistryCacheRule = TypedObject<RegistryCacheRuleKind>;
 
 /// Names `RegistryReplication` in version `v20251101`.
 #[derive(Clone, Copy, Debug, Default)]
