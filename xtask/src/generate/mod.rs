@@ -171,6 +171,7 @@ fn curation_paths(mut paths: Vec<Utf8PathBuf>) -> anyhow::Result<Vec<Utf8PathBuf
             sources::LOCK_FILE,
             sources::PARITY_FILE,
             sources::LACKING_FILE,
+            sources::RELEASES_FILE,
         ];
         let is_file_of_all = of_all.contains(&path.as_str());
         let is_above = path.parent() == Some(Utf8Path::new("specs"));

@@ -15,6 +15,8 @@ use crate::workspace;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
+    /// Only a fork of Azure Service Operator has it, and no release of its own.
+    Fork,
     /// Azure Resource Manager does not make it.
     NotArm,
     /// Neither specs nor Bicep types have it.

@@ -7,6 +7,7 @@
 //! | [`compare`] | what differs |
 //! | [`reasons`] | why: the reviewed lists `specs/<group>/parity.toml` |
 //! | [`lacking`] | versions, kinds and groups of the target that are not here, and why: `specs/lacking.toml` |
+//! | [`releases`] | what later releases of the target have changed: `specs/releases.toml` |
 //! | [`totals`] | sums, and the shares that are asked for |
 //! | [`report`], [`page`] | telling: text, data, `docs/parity.md` and a page for each group |
 //! | [`propose`] | lines of curation files that would settle differences |
@@ -18,6 +19,7 @@ mod lacking;
 mod page;
 mod propose;
 mod reasons;
+mod releases;
 mod report;
 mod schema;
 mod selection;
@@ -116,7 +118,9 @@ pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
     let is_whole = arguments.group.is_empty();
     let mut faults = report::faults(&compared, &lacking, &explanation, is_whole);
     faults.extend(lacking::faults(&lacking, &causes, is_whole));
-    let pages = page::pages(&compared, &explanation, &lacking);
+    let releases = releases::read(&root)?;
+    faults.extend(releases.faults(&ours, &target, is_whole));
+    let pages = page::pages(&compared, &explanation, &lacking, &releases.section(&ours));
     if arguments.write {
         write(&root, &pages)?;
     } else if arguments.check {

@@ -30,18 +30,19 @@ what each settles and breaks; it has tried them.
 /// Folder of the pages of groups, beside the page of totals.
 pub const FOLDER: &str = "parity";
 
-/// The page of totals and one for each group, by name relative to the book.
+/// The page of totals and one for each group, by name relative to the book. `later`: the section about later releases.
 pub fn pages(
     compared: &[Compared],
     explanation: &Explanation<'_>,
     lacking: &[Lacking],
+    later: &str,
 ) -> BTreeMap<String, String> {
     let mut groups = BTreeMap::<&str, Vec<Compared>>::new();
     for version in compared {
         let of_group = groups.entry(reasons::short(&version.group)).or_default();
         of_group.push(version.clone());
     }
-    let totals = page(compared, explanation, &groups, lacking);
+    let totals = page(compared, explanation, &groups, lacking, later);
     let mut pages = BTreeMap::from([("parity.md".to_owned(), totals)]);
     for (group, compared) in &groups {
         let page = group_page(group, compared, explanation);
@@ -56,9 +57,11 @@ fn page(
     explanation: &Explanation<'_>,
     groups: &BTreeMap<&str, Vec<Compared>>,
     lacking: &[Lacking],
+    later: &str,
 ) -> String {
     let mut page = HEAD.to_owned();
     sums(&mut page, compared, lacking);
+    page.push_str(later);
     page.push_str(
         "\n## Groups\n\n\
          | group | versions | here | spec paths | match | status paths | match | differences of its own |\n\
@@ -100,18 +103,17 @@ fn sums(page: &mut String, compared: &[Compared], lacking: &[Lacking]) {
          | counted | versions | here | spec paths | match | share | status paths | match | share |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    let words = [
-        "all",
-        "without what Azure Resource Manager does not make: ",
-        "without what there are no data for either: ",
-    ];
     let steps = totals::steps(compared, lacking);
-    for (words, (totals, left_out)) in words.iter().zip(&steps) {
-        let groups = lacking::by_group(left_out.iter().copied());
+    for step in &steps {
+        let groups = lacking::by_group(step.left_out.iter().copied());
         let names = groups
             .iter()
             .map(|(group, kinds)| format!("{group} {}", lacking::names(kinds)));
-        let names = names.collect::<Vec<_>>().join("; ");
+        let mut names = names.collect::<Vec<_>>().join("; ");
+        if !names.is_empty() {
+            names.insert_str(0, ": ");
+        }
+        let (words, totals) = (step.words, &step.totals);
         let _ = write!(
             page,
             "| {words}{names} | {} | {} |",
@@ -123,7 +125,7 @@ fn sums(page: &mut String, compared: &[Compared], lacking: &[Lacking]) {
         }
         page.push('\n');
     }
-    let bars = steps[0].0.bars();
+    let bars = Totals::of(compared).bars();
     let bars = bars.map(|(name, _, bar)| format!("{bar} % of {name} paths"));
     let _ = writeln!(page, "\nAt least {} must match.", bars.join(" and "));
 }
@@ -310,14 +312,24 @@ mod tests {
             cause,
         };
         let lacking = [
+            lacking("Fork", Some(Cause::Fork)),
             lacking("Two", Some(Cause::NoData)),
             lacking("User", Some(Cause::NotArm)),
         ];
-        let pages = pages(&compared, &reasons::explain(&reasons, &compared), &lacking);
+        let pages = pages(
+            &compared,
+            &reasons::explain(&reasons, &compared),
+            &lacking,
+            "",
+        );
         for (page, line) in [
             (
                 "parity.md",
-                "| all | 4 | 2 | 12 | 4 | 33.33 % | 0 | 0 | 0.00 % |",
+                "| all | 5 | 2 | 14 | 4 | 28.57 % | 0 | 0 | 0.00 % |",
+            ),
+            (
+                "parity.md",
+                "| without what only a fork of it has: a Fork | 4 | 2 | 12 | 4 | 33.33 % | 0 | 0 | 0.00 % |",
             ),
             (
                 "parity.md",
@@ -331,7 +343,7 @@ mod tests {
                 "parity.md",
                 "At least 99.5 % of spec paths and 99 % of status paths must match.",
             ),
-            ("parity.md", "| a | 2 | 4 | 0 | Two v1, User |"),
+            ("parity.md", "| a | 3 | 6 | 0 | Fork, Two v1, User |"),
             (
                 "parity.md",
                 "| [a](parity/a.md) | 3 | 2 | 8 | 50.00 % | 0 | 0.00 % | 1 |",

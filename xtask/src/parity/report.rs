@@ -1,5 +1,6 @@
 //! The comparison as text for people and as data for programs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use super::compare::{Compared, Counts, Presence};
 use super::lacking::{self, Lacking};
 use super::reasons::{self, Explanation};
-use super::totals::{self, Totals, percent};
+use super::totals::{self, Step, Totals, percent};
 
 /// Differences shown of each version, unless all are asked for.
 const SHOWN: usize = 10;
@@ -50,12 +51,7 @@ pub fn text(compared: &[Compared], lacking: &[Lacking], all: bool) -> String {
 
 /// The sums, from all that the target has to what we could have.
 fn sums(out: &mut String, compared: &[Compared], lacking: &[Lacking]) {
-    let words = [
-        "all",
-        "without what Azure Resource Manager does not make",
-        "without what there are no data for either",
-    ];
-    for (words, (totals, _)) in words.iter().zip(totals::steps(compared, lacking)) {
+    for Step { words, totals, .. } in totals::steps(compared, lacking) {
         let _ = write!(
             out,
             "{words}: {} of {} versions",
@@ -86,8 +82,8 @@ fn side(out: &mut String, name: &str, counts: &Counts) {
 
 /// Everything, with totals.
 pub fn document(compared: &[Compared], lacking: &[Lacking]) -> Value {
-    let [all, arm, data] = totals::steps(compared, lacking).map(|(totals, _)| totals);
-    let counting = json!({"all": all, "without-not-arm": arm, "without-no-data": data});
+    let steps = totals::steps(compared, lacking).into_iter();
+    let counting: BTreeMap<_, _> = steps.map(|step| (step.key, step.totals)).collect();
     let totals = Totals::of(compared);
     json!({"versions": compared, "totals": totals, "counting-lacking": counting, "lacking": lacking})
 }

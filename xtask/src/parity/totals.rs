@@ -74,19 +74,57 @@ pub fn percent(counts: &Counts) -> f64 {
     100.0 * counts.matched as f64 / counts.total.max(1) as f64
 }
 
-/// The sums with all that is lacking, without what Azure Resource Manager does not make, and without what there are no data
-/// for either, each with what it leaves out.
-pub fn steps<'l>(compared: &[Compared], lacking: &'l [Lacking]) -> [(Totals, Vec<&'l Lacking>); 3] {
-    let step = |is_counted: fn(Option<Cause>) -> bool, left_out: Option<Cause>| {
-        let counted = lacking.iter().filter(|it| is_counted(it.cause));
-        let left_out = lacking
-            .iter()
-            .filter(|it| it.cause == left_out && left_out.is_some());
-        (Totals::counting(compared, counted), left_out.collect())
-    };
-    [
-        step(|_| true, None),
-        step(|cause| cause != Some(Cause::NotArm), Some(Cause::NotArm)),
-        step(|cause| cause.is_none(), Some(Cause::NoData)),
-    ]
+/// Sums that leave more and more out of what is lacking.
+pub struct Step<'l> {
+    /// What is left out, in words.
+    pub words: &'static str,
+    /// Key in data.
+    pub key: &'static str,
+    /// The sums.
+    pub totals: Totals,
+    /// What this step leaves out, and the one before it does not.
+    pub left_out: Vec<&'l Lacking>,
+}
+
+/// The causes in the order in which they leave something out.
+const STEPS: [(Cause, &str, &str); 3] = [
+    (
+        Cause::Fork,
+        "without what only a fork of it has",
+        "without-fork",
+    ),
+    (
+        Cause::NotArm,
+        "without what Azure Resource Manager does not make",
+        "without-not-arm",
+    ),
+    (
+        Cause::NoData,
+        "without what there are no data for either",
+        "without-no-data",
+    ),
+];
+
+/// The sums with all that is lacking, and with less and less of it.
+pub fn steps<'l>(compared: &[Compared], lacking: &'l [Lacking]) -> Vec<Step<'l>> {
+    let mut counted = lacking.iter().collect::<Vec<_>>();
+    let sum = |counted: &[&Lacking]| Totals::counting(compared, counted.iter().copied());
+    let mut steps = vec![Step {
+        words: "all",
+        key: "all",
+        totals: sum(&counted),
+        left_out: Vec::new(),
+    }];
+    for (cause, words, key) in STEPS {
+        let left_out = counted
+            .extract_if(.., |it| it.cause == Some(cause))
+            .collect();
+        steps.push(Step {
+            words,
+            key,
+            totals: sum(&counted),
+            left_out,
+        });
+    }
+    steps
 }

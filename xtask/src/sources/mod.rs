@@ -20,6 +20,10 @@ pub const PARITY_FILE: &str = "specs/parity.toml";
 
 /// What of Azure Service Operator is lacking, and why, relative to the workspace.
 pub const LACKING_FILE: &str = "specs/lacking.toml";
+
+/// What later releases of Azure Service Operator have changed, relative to the workspace.
+pub const RELEASES_FILE: &str = "specs/releases.toml";
+
 /// The source of OpenAPI documents.
 pub const AZURE_SPECS: &str = "azure-rest-api-specs";
 /// The source of Bicep types.
