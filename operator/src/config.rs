@@ -118,6 +118,8 @@ pub struct OperatorConfig {
     pub crd_labels: CrdLabels,
     /// Whether the CRDs that are installed have Azure's descriptions in their schemas.
     pub crd_descriptions: bool,
+    /// Whether the CRDs that are installed mark versions that Azure retires as deprecated.
+    pub crd_deprecations: bool,
     /// Where the conversion webhook listens.
     pub webhook_listen: SocketAddr,
     /// How the API server reaches it.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use armature_runtime::engine::crd::WebhookEndpoint;
 use armature_runtime::kubernetes::{
-    AppliedCrds, CertificateStore, Clients, CrdInstaller, Election, EventRecorder, Material,
+    Amend, AppliedCrds, CertificateStore, Clients, CrdInstaller, Election, EventRecorder, Material,
     Readers, Replica, ServingCertificate, StorageMigration, WatchEnded, Watches, Webhook,
 };
 use armature_runtime::reconcile::fence::Fence;
@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{MetricsReaders, OperatorConfig, migrates_storage};
 use crate::crds::CrdKeeper;
 use crate::descriptions::describe;
+use crate::descriptions::retirements::deprecate;
 use crate::health::Readiness;
 use crate::manager::Manager;
 use crate::metrics::{self, Endpoint};
@@ -221,10 +222,14 @@ impl Operator {
             self.stop.clone(),
         );
         self.tasks.spawn(serving);
-        let installer = match config.crd_descriptions {
-            true => installer.with_descriptions(describe),
-            false => installer,
-        };
+        let additions: [(bool, &str, Amend); 2] = [
+            (config.crd_descriptions, "descriptions", describe),
+            (config.crd_deprecations, "deprecations", deprecate),
+        ];
+        let wanted = additions.into_iter().filter(|(is_wanted, ..)| *is_wanted);
+        let installer = wanted.fold(installer, |installer, (_, name, amend)| {
+            installer.amended(name, amend)
+        });
         self.keep_crds(config, clients, installer, certificates, replica)
             .await
     }

@@ -47,7 +47,7 @@ blank, helm takes out with its default: that is put back where an installation w
 {{- include "armature.fill" (list .Values.podDisruptionBudget (dict "enabled" true "maxUnavailable" 1)) -}}
 {{- include "armature.fill" (list .Values.serviceAccount (dict "create" true)) -}}
 {{- include "armature.fill" (list .Values.webhook (dict "port" 9443 "conversionMemory" "256Mi")) -}}
-{{- range list "aadPodIdentity.enable" "allowMultiEnvManagement" "allowedScopesAdmission" "crdDescriptions"
+{{- range list "aadPodIdentity.enable" "allowMultiEnvManagement" "allowedScopesAdmission" "crdDeprecations" "crdDescriptions"
     "createAzureOperatorSecret" "deletionProtection" "exports" "flowSchema.enabled" "installCRDs" "metrics.authentication"
     "metrics.enable" "metrics.profiling" "metrics.secure" "metrics.serviceMonitor.enabled" "multitenant.enable"
     "networkPolicies.enable" "networkPolicy.enabled" "podDisruptionBudget.enabled" "serviceAccount.create"

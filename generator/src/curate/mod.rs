@@ -8,7 +8,8 @@
 //! Here: which resources are kinds ([`kinds`], [`select`]), what becomes of a property ([`stages`]) and of a version
 //! ([`transform`], [`roots`]), what each rule did ([`rules`]), and
 //! each list of parts ([`parts`]), which names Azure takes ([`azure_names`]), where a PUT keeps what others add ([`keep_unknown`]), and what
-//! Azure answers in other words ([`equal`]), and which values Azure moves by itself ([`owned`]). Not here: what a file may say
+//! Azure answers in other words ([`equal`]), which values Azure moves by itself ([`owned`]), and what to use in the place of versions that it
+//! retires ([`retirements`]). Not here: what a file may say
 //! and how it is read ([`crate::curation`]), and what the specs say (`types`).
 
 mod arm_path;
@@ -23,6 +24,7 @@ mod owned;
 mod parts;
 mod path;
 mod pattern;
+mod retirements;
 mod roots;
 mod rules;
 mod select;
@@ -64,6 +66,7 @@ pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Prob
     problems.extend(azure_names::check_lengths(&group, config));
     problems.extend(kinds::check_status_paths(&group, config));
     problems.extend(kinds::check_errors(config));
+    problems.extend(retirements::finish(&mut group, config));
     problems.extend(keep_unknown::finish(&mut group, config));
     problems.extend(equal::problems(&group, config));
     problems.extend(owned::problems(&group, config));

@@ -88,6 +88,7 @@ fn check_sources(rules: &GroupRules, report: &mut impl FnMut(&Spanned<String>, S
             report(name, message);
         }
         check_source(source, report);
+        check_retirements(source, report);
         for version in source.on_request.keys() {
             let mut others = rules.sources.iter();
             let has = |it: &SourceRules| it.versions.contains_key(version.get_ref().as_str());
@@ -112,6 +113,25 @@ fn check_sources(rules: &GroupRules, report: &mut impl FnMut(&Spanned<String>, S
                 hint(source.get_ref(), names())
             );
             report(source, message);
+        }
+    }
+}
+
+/// api-versions that retire: those that the source has, on a day, by a page.
+fn check_retirements(source: &SourceRules, report: &mut impl FnMut(&Spanned<String>, String)) {
+    let listed: Vec<&str> = source
+        .listed()
+        .map(|(version, _)| version.get_ref().as_str())
+        .collect();
+    for (version, rules) in &source.retires {
+        let named = version.get_ref().as_str();
+        if !listed.contains(&named) {
+            let hint = hint(named, listed.iter().copied());
+            let message = format!("`{named}` retires, and no kind is served from it; {hint}");
+            report(version, message);
+        }
+        for (place, message) in rules.faults() {
+            report(place, message);
         }
     }
 }

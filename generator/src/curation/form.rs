@@ -72,7 +72,7 @@ pub static FILE: [Key; 10] = [
     ),
 ];
 
-static SOURCE: [Key; 5] = [
+static SOURCE: [Key; 6] = [
     required(
         "folder",
         Form::Text,
@@ -102,6 +102,27 @@ static SOURCE: [Key; 5] = [
         Form::Texts,
         r#"inherit-from = ["2023-05-01"]"#,
         "api-versions of the specs that serve no kind and tell what Bicep types leave out",
+    ),
+    key(
+        "retires",
+        Form::Map(&Form::Table(&RETIREMENT)),
+        r#"retires = { "2021-03-01" = { date = "2026-10-31", page = "https://…" } }"#,
+        "api-versions that Azure retires, each with the day and the public page that says so, see below",
+    ),
+];
+
+static RETIREMENT: [Key; 2] = [
+    required(
+        "date",
+        Form::Text,
+        r#"date = "2027-02-27""#,
+        "the day from which requests at the api-version may fail",
+    ),
+    required(
+        "page",
+        Form::Text,
+        r#"page = "https://learn.microsoft.com/azure/key-vault/general/migrate-api-version""#,
+        "the public page that has the date",
     ),
 ];
 

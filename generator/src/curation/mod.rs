@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`words`], [`property`] | the words and what rules can state, each in one table |
 //! | [`key`], [`form`], [`check`] | which keys may stand where, and whether a file is like that |
-//! | [`group`], [`source`], [`secret`], [`versions`] | what a file says |
+//! | [`group`], [`source`], [`retirement`], [`secret`], [`versions`] | what a file says |
 //! | [`consistency`] | whether it contradicts itself |
 //! | [`config`] | reading a file, with the place of everything in it ([`text`]) |
 //! | [`error`] | what can be wrong, and how it is told |
@@ -19,6 +19,7 @@ mod form;
 mod group;
 mod key;
 mod property;
+mod retirement;
 mod secret;
 mod source;
 mod text;
@@ -33,6 +34,7 @@ pub use group::{ErrorRules, GroupRules, KindRules};
 pub use key::{Form, Key};
 pub(crate) use property::Aspect;
 pub use property::PropertyRule;
+pub use retirement::RetirementRules;
 pub use secret::SecretRule;
 pub(crate) use source::bicep_file;
 pub use source::{ReadFrom, SourceRules};

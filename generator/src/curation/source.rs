@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::retirement::RetirementRules;
 use super::words::SpecFormat;
 use crate::load::{BICEP_FOLDER, resolve_file};
 use crate::model::ApiVersion;
@@ -29,6 +30,9 @@ pub struct SourceRules {
     /// api-versions of the specs that no kind is exported from, and that tell what Bicep types of near ones leave out.
     #[serde(default)]
     pub inherit_from: Vec<Spanned<String>>,
+    /// api-versions that Azure retires.
+    #[serde(default)]
+    pub retires: BTreeMap<Spanned<String>, RetirementRules>,
 }
 
 /// What an api-version is read from: a word, or spec files of its own.
@@ -145,6 +149,7 @@ mod tests {
             )]),
             on_request: BTreeMap::new(),
             inherit_from: Vec::new(),
+            retires: BTreeMap::new(),
         };
         let table = [
             ("music.json", "stable/2024-01-01/music.json"),

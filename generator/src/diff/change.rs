@@ -46,6 +46,8 @@ pub enum What {
     ChildLists,
     /// Where a PUT keeps what others add.
     KeepUnknown,
+    /// The end of an api-version that Azure has told of.
+    Retirement,
     /// A property is gone.
     Removed,
     /// A property is new.
@@ -211,6 +213,7 @@ impl Change {
             What::Exports => changed("the source of an export"),
             What::ChildLists => changed("the list of children that are kinds of their own"),
             What::KeepUnknown => changed("where a PUT keeps what others add"),
+            What::Retirement => changed("the end that Azure has told of"),
             What::Removed => format!("removed ({before})"),
             What::Added => format!("added ({after})"),
             What::ValuesRemoved => format!("values removed: {before}"),

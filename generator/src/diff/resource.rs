@@ -1,7 +1,9 @@
 //! A resource side by side with itself: what is true of it beside its types.
 
 use super::{Change, What};
-use crate::model::{AnswerStep, NameRule, Owner, Resource, Scope, SecretSource, UuidText, Verbs};
+use crate::model::{
+    AnswerStep, NameRule, Owner, Resource, Retirement, Scope, SecretSource, UuidText, Verbs,
+};
 
 /// What changed of a resource beside its types.
 pub(super) fn compare(old: &Resource, new: &Resource) -> Vec<Change> {
@@ -16,7 +18,7 @@ pub(super) fn compare(old: &Resource, new: &Resource) -> Vec<Change> {
 
 /// Each fact about a resource in words, as far as the `other` side can have it as well. Destructured, so that a new fact
 /// is not forgotten.
-fn words(resource: &Resource, other: &Resource) -> [(What, String); 11] {
+fn words(resource: &Resource, other: &Resource) -> [(What, String); 12] {
     let Resource {
         kind: _,
         plural,
@@ -32,6 +34,7 @@ fn words(resource: &Resource, other: &Resource) -> [(What, String); 11] {
         status: _,
         version_names: _,
         is_on_request: _,
+        retirement,
         secrets,
         config_maps,
         child_lists,
@@ -49,6 +52,7 @@ fn words(resource: &Resource, other: &Resource) -> [(What, String); 11] {
         (What::Exports, exports(secrets, config_maps, other)),
         (What::ChildLists, lists(child_lists)),
         (What::KeepUnknown, lists(keep_unknown)),
+        (What::Retirement, end(retirement.as_ref())),
     ]
 }
 
@@ -69,6 +73,12 @@ fn effect(what: What, old: &Resource, new: &Resource) -> Change {
         What::KeepUnknown => Change::compatible(what, "what others add there is kept by a PUT"),
         _ => Change::compatible(what, ""),
     }
+}
+
+/// When Azure retires the api-version, and what is used then.
+fn end(retirement: Option<&Retirement>) -> String {
+    let words = |it: &Retirement| format!("{}, then `{}`", it.date, it.successor);
+    retirement.map_or_else(|| "none".to_owned(), words)
 }
 
 /// The path without the names of its parameters, which no user sees.
@@ -210,6 +220,7 @@ mod tests {
             status: TypeId::of_schema("ShopStatus"),
             version_names: vec!["v20240101".to_owned()],
             is_on_request: false,
+            retirement: None,
             secrets: vec![("key".to_owned(), SecretSource::Extension)],
             config_maps: Vec::new(),
             child_lists: Vec::new(),

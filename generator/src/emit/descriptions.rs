@@ -10,6 +10,7 @@
 //! | `D value` | a default, as JSON |
 //! | `O name:text:object=default …` | an object's properties, each with the numbers of its description, of the object that it holds and of its default; the first two may be empty, and the last is left out where there is none |
 //! | `E kind rule` | what becomes of an edit, as curation says |
+//! | `V kind versions date successor page` | versions that Azure retires, joined by commas: the day, the version to use and the page that says so |
 //! | `R kind versions spec status` | a resource's versions, joined by commas, and the numbers of its objects; `-` for none |
 //!
 //! Each text, default and object stands there once, however many versions have it.
@@ -22,12 +23,13 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::{WRITER, folder};
-use crate::model::{Group, Property, TypeDef, TypeId, TypeRef, TypeTable};
+use crate::model::{Group, Property, Resource, Retirement, TypeDef, TypeId, TypeRef, TypeTable};
 
 /// Path and text of a group's file; nothing where nothing is described.
 pub fn descriptions(group: &Group) -> Option<(Utf8PathBuf, String)> {
     let mut known = Known::default();
     let mut resources = String::new();
+    let mut retirements = String::new();
     for version in group.versions.values() {
         let mut done = BTreeMap::new();
         for resource in &version.resources {
@@ -36,10 +38,15 @@ pub fn descriptions(group: &Group) -> Option<(Utf8PathBuf, String)> {
             let [spec, status] = sides.map(|side| side.map_or("-".to_owned(), |at| at.to_string()));
             let names = resource.version_names.join(",");
             resources.push_str(&format!("R {} {names} {spec} {status}\n", resource.kind));
+            retirements.extend(retirement(resource));
         }
     }
     let edits = edits(group);
-    if known.texts.is_empty() && known.defaults.is_empty() && edits.is_empty() {
+    if known.texts.is_empty()
+        && known.defaults.is_empty()
+        && edits.is_empty()
+        && retirements.is_empty()
+    {
         return None;
     }
     let mut file = format!(
@@ -56,7 +63,21 @@ pub fn descriptions(group: &Group) -> Option<(Utf8PathBuf, String)> {
         file.push_str(&format!("O{object}\n"));
     }
     let path = folder(&group.name).join("descriptions.txt");
-    Some((path, file + &resources + &edits))
+    Some((path, file + &resources + &retirements + &edits))
+}
+
+/// The line of a resource whose api-version Azure retires.
+fn retirement(resource: &Resource) -> Option<String> {
+    let Retirement {
+        date,
+        page,
+        successor,
+    } = resource.retirement.as_ref()?;
+    let names = resource.version_names.join(",");
+    Some(format!(
+        "V {} {names} {date} {successor} {page}\n",
+        resource.kind
+    ))
 }
 
 /// What becomes of edits of each kind.

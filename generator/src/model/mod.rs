@@ -14,8 +14,8 @@ pub use identity::{Digest, Identity, MissingType, OperatorPart, Side, TypeId};
 pub use name::{ApiVersion, TypeName};
 pub use origin::{DecidedBy, Decision, LeftOut, Origin};
 pub use resource::{
-    AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Scope, SecretSource,
-    SourceFile, UuidText, ValueRules, Verbs, Version,
+    AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Retirement, Scope,
+    SecretSource, SourceFile, UuidText, ValueRules, Verbs, Version,
 };
 pub use ty::{
     Absent, ArmPlace, CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType,

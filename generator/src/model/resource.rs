@@ -89,6 +89,8 @@ pub struct Resource {
     pub version_names: Vec<String>,
     /// Whether the version is served only when a user names it, and never stored; set by curation.
     pub is_on_request: bool,
+    /// The end of the api-version, where Azure has told of one; set by curation.
+    pub retirement: Option<Retirement>,
     /// Keys of `operatorSpec.secrets` with the place of each value; set by curation.
     pub secrets: Vec<(String, SecretSource)>,
     /// Keys of `operatorSpec.configMaps` with the status path (JSON names) each is read from; an empty path
@@ -99,6 +101,17 @@ pub struct Resource {
     pub child_lists: Vec<Vec<String>>,
     /// ARM paths of lists and maps in which a PUT keeps what the spec never named. Set by curation.
     pub keep_unknown: Vec<Vec<String>>,
+}
+
+/// The end of an api-version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retirement {
+    /// The day from which requests at it may fail: `2027-02-27`.
+    pub date: String,
+    /// The public page that has the date.
+    pub page: String,
+    /// Name of the kind's version to use: `v20260201`.
+    pub successor: String,
 }
 
 /// What an error of Azure means; the first rule that matches holds.

@@ -169,6 +169,7 @@ fn finish(resource: &DiscoveredResource<'_>, spec: TypeId, status: TypeId) -> Re
         status,
         version_names: Vec::new(),
         is_on_request: false,
+        retirement: None,
         secrets: Vec::new(),
         config_maps: Vec::new(),
         child_lists: Vec::new(),

@@ -80,6 +80,7 @@ pub fn resource(kind: &str, arm_type: &str) -> Resource {
         status: TypeId::of_schema(format!("{kind}Status")),
         version_names: Vec::new(),
         is_on_request: false,
+        retirement: None,
         secrets: Vec::new(),
         config_maps: Vec::new(),
         child_lists: Vec::new(),

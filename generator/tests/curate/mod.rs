@@ -1,6 +1,7 @@
 //! Pass 4: what rules and heuristics make of a model.
 
 mod page;
+mod retirements;
 mod rules;
 
 use armature_generator::curate::curate;

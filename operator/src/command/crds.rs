@@ -15,6 +15,7 @@ use super::crd_storage::{MigrateArguments, StatusArguments};
 use super::output;
 use crate::config::VersionChoice;
 use crate::descriptions::describe;
+use crate::descriptions::retirements::deprecate;
 
 /// Arguments of `armature crds`.
 #[derive(Debug, Args)]
@@ -74,6 +75,10 @@ struct PrintArguments {
     /// server's memory too.
     #[arg(long)]
     descriptions: bool,
+
+    /// Mark versions that Azure retires as deprecated, with the day and the version to use: the API server warns who uses one.
+    #[arg(long)]
+    deprecations: bool,
 
     /// Put the values that Azure's specs know into the schemas where other values are taken, too: for editors and comparisons.
     #[arg(long)]
@@ -150,6 +155,9 @@ impl PrintArguments {
                 let mut crd = custom_resource_definition(kind, &options(kind));
                 if self.descriptions {
                     describe(kind, &mut crd);
+                }
+                if self.deprecations {
+                    deprecate(kind, &mut crd);
                 }
                 crd
             })

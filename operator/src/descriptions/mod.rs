@@ -1,8 +1,9 @@
-//! Azure's own descriptions of properties, and [their defaults](defaults). They are one compressed asset of this program, made by its build from the files
+//! Azure's own descriptions of properties, [their defaults](defaults), and [versions that Azure retires](retirements). They are one compressed asset of this program, made by its build from the files
 //! `generated/*/descriptions.txt` (the generator's `emit::descriptions` says how these are written), and nobody pays for them who
 //! does not ask.
 
 pub mod defaults;
+pub mod retirements;
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -11,6 +12,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use armature_runtime::kind::KindInfo;
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
+
+use retirements::Retirement;
 
 /// What was asked for. It is kept because a plan or an import asks for a few groups again and again.
 static READ: LazyLock<Mutex<BTreeMap<String, Arc<Descriptions>>>> = LazyLock::new(Mutex::default);
@@ -27,6 +30,8 @@ pub struct Descriptions {
     resources: BTreeMap<(String, String), [Option<usize>; 2]>,
     /// What becomes of edits, by kind: rules that [`crate::plan::edits`] reads.
     edits: BTreeMap<String, Vec<String>>,
+    /// Versions that Azure retires, by kind and version.
+    retirements: BTreeMap<(String, String), Retirement>,
 }
 
 /// A property: its name, and positions of its description, of the object that it holds and of its default.
@@ -80,6 +85,18 @@ impl Descriptions {
                     if let Some((kind, rule)) = edit.trim_start().split_once(' ') {
                         let edits = found.edits.entry(kind.to_owned()).or_default();
                         edits.push(rule.to_owned());
+                    }
+                }
+                Some(("V", retirement)) => {
+                    let mut words = retirement.split_whitespace();
+                    let kind = words.next().unwrap_or_default();
+                    let versions = words.next().unwrap_or_default();
+                    let retirement = Retirement::parse(words);
+                    for (version, retirement) in
+                        versions.split(',').zip(std::iter::repeat(retirement))
+                    {
+                        let key = (kind.to_owned(), version.to_owned());
+                        found.retirements.extend(retirement.map(|it| (key, it)));
                     }
                 }
                 Some(("R", resource)) => {

@@ -129,3 +129,116 @@ async fn the_operator_installs_descriptions_where_it_is_told_to() {
         operator.stop().await;
     }
 }
+
+/// What the API server warns of when vaults are listed at a version.
+async fn warnings(cluster: &Cluster, version: &str) -> Vec<String> {
+    let path = format!("/apis/keyvault.azure.com/{version}/vaults");
+    let request = http::Request::get(path)
+        .body(kube::client::Body::empty())
+        .unwrap();
+    let answer = cluster.client.send(request).await.unwrap();
+    assert!(
+        answer.status().is_success(),
+        "{version}: {}",
+        answer.status()
+    );
+    let warnings = answer.headers().get_all("warning").iter();
+    let texts = warnings.map(|warning| warning.to_str().unwrap().to_owned());
+    texts.collect()
+}
+
+/// What kubectl prints when it applies a vault.
+async fn applied(cluster: &Cluster, manifest: &str) -> String {
+    let progress = armature_progress::Progress::default();
+    let program = armature_controlplane::locate_or_build_kubectl(&progress)
+        .await
+        .unwrap();
+    let file = cluster.path("vault.yaml");
+    std::fs::write(&file, manifest).unwrap();
+    let output = Command::new(program)
+        .args(["apply", "--server-side", "-f"])
+        .arg(&file)
+        .env("KUBECONFIG", cluster.plane.kubeconfig())
+        .output()
+        .await
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let printed = text(output.stdout) + &text(output.stderr);
+    assert!(output.status.success(), "{printed}");
+    printed
+}
+
+const VAULT: &str = "\
+apiVersion: keyvault.azure.com/v1api20230701
+kind: Vault
+metadata: {name: payments-keys, namespace: team}
+spec:
+  location: westeurope
+  owner: {name: payments}
+  properties: {tenantId: 00000000-0000-0000-0000-000000000021, sku: {family: A, name: standard}}
+";
+
+/// The same program with and without the setting, so that nothing else is another reason to apply CRDs.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_uses_a_version_that_azure_retires_is_warned_where_the_operator_is_told_to() {
+    let cluster = Cluster::start().await;
+    for name in [NAMESPACE, "team"] {
+        cluster.apply(&namespace(name)).await;
+    }
+    let retired = "v1api20230701";
+    let begin = "Vault: Azure retires API version 2023-07-01 on 2027-02-27; use keyvault.azure.com/v20260201";
+    for (pattern, is_told, further) in [
+        ("keyvault.azure.com/Vault", false, None),
+        (
+            "keyvault.azure.com/Vault",
+            true,
+            Some(", which crdPattern must name (https://"),
+        ),
+        (
+            "keyvault.azure.com/Vault;keyvault.azure.com/v20260201/Vault",
+            true,
+            Some(" (https://"),
+        ),
+        (
+            "keyvault.azure.com/Vault;keyvault.azure.com/v20260201/Vault",
+            false,
+            None,
+        ),
+    ] {
+        let config = OperatorConfig {
+            crd_pattern: pattern.parse().unwrap(),
+            crd_deprecations: is_told,
+            shutdown_delay: Duration::ZERO,
+            ..config(&cluster).await
+        };
+        let operator = Operator::start(config).await.unwrap();
+        cluster
+            .until("the API server warns as it is asked to", async |cluster| {
+                let told = warnings(cluster, retired).await;
+                let expected = further.map(|further| format!("299 - \"{begin}{further}"));
+                match (&expected, &told[..]) {
+                    (None, []) => true,
+                    (Some(expected), [told]) => told.starts_with(expected),
+                    _ => false,
+                }
+            })
+            .await;
+        for quiet in ["v1api20230701storage", "v20260201"] {
+            if quiet == "v20260201" && !pattern.contains(quiet) {
+                continue;
+            }
+            assert_eq!(
+                warnings(&cluster, quiet).await,
+                Vec::<String>::new(),
+                "{quiet}"
+            );
+        }
+        let printed = applied(&cluster, VAULT).await;
+        assert_eq!(
+            printed.contains(&format!("Warning: {begin}")),
+            is_told,
+            "{printed}"
+        );
+        operator.stop().await;
+    }
+}

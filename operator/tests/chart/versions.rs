@@ -101,6 +101,7 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
         crd_versions: VersionChoice::All,
         crd_labels: "".parse().unwrap(),
         crd_descriptions: false,
+        crd_deprecations: false,
         webhook_listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
         webhook_reach: WebhookReach::Loopback,
         webhook_secret: "webhook".to_owned(),

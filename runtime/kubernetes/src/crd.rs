@@ -154,11 +154,11 @@ pub struct CrdInstaller {
     crds: Api<InstalledCrd>,
     endpoint: WebhookEndpoint,
     labels: CrdLabels,
-    describe: Option<Describe>,
+    amendments: Vec<(&'static str, Amend)>,
 }
 
-/// Puts texts for people into the schemas of a kind's CRD.
-pub type Describe = fn(&KindInfo, &mut Value);
+/// Adds something to a kind's CRD, such as texts for people in its schemas.
+pub type Amend = fn(&KindInfo, &mut Value);
 
 impl CrdInstaller {
     /// An installer whose CRDs convert through the webhook at this endpoint, and that carry these labels.
@@ -168,17 +168,15 @@ impl CrdInstaller {
             client,
             endpoint,
             labels,
-            describe: None,
+            amendments: Vec::new(),
         }
     }
 
-    /// The same with CRDs that have texts for people in their schemas.
+    /// The same with CRDs that have something added, under a name that tells it from other additions.
     #[must_use]
-    pub fn with_descriptions(self, describe: Describe) -> Self {
-        Self {
-            describe: Some(describe),
-            ..self
-        }
+    pub fn amended(mut self, name: &'static str, amend: Amend) -> Self {
+        self.amendments.push((name, amend));
+        self
     }
 
     /// The CRDs on the server, of whatever origin.
@@ -219,7 +217,7 @@ impl CrdInstaller {
         json!({
             "conversion": self.webhook(bundle).to_json(),
             "labels": self.labels.0,
-            "isDescribed": self.describe.is_some(),
+            "amendments": self.amendments.iter().map(|(name, _)| name).collect::<Vec<_>>(),
             "kinds": kinds.collect::<Vec<_>>(),
         })
     }
@@ -331,8 +329,8 @@ impl CrdInstaller {
             known_values: false,
         };
         let mut crd = custom_resource_definition(kind, &options);
-        if let Some(describe) = self.describe {
-            describe(kind, &mut crd);
+        for (_, amend) in &self.amendments {
+            amend(kind, &mut crd);
         }
         crd
     }

@@ -58,7 +58,7 @@ pub use cache::ObjectCache;
 pub use certificate::{CertificateError, CertificateStore, Material, ServingCertificate, today};
 pub use client::{ClientError, Clients, WatchClient};
 pub use cluster::Cluster;
-pub use crd::{Conversion, CrdError, CrdInstaller, Describe, installed_crds, written};
+pub use crd::{Amend, Conversion, CrdError, CrdInstaller, installed_crds, written};
 pub use data::{ConfigMapData, SecretData};
 pub use digest_key::read_digest_key;
 pub use event::{EventFigures, EventRecorder};

@@ -281,6 +281,7 @@ pub async fn operator_config(
         crd_versions: VersionChoice::All,
         crd_labels: "tests=labelled".parse()?,
         crd_descriptions: false,
+        crd_deprecations: false,
         webhook_listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
         webhook_reach: WebhookReach::Loopback,
         webhook_secret: WEBHOOK_SECRET.to_owned(),

@@ -24,7 +24,7 @@ use super::crates::rendered;
 use super::facts::rule_words;
 use super::{KindVersions, page_of};
 use crate::model::{
-    AnswerStep, Group, NameRule, Owner, Resource, Rules, Scope, SecretSource, Version,
+    AnswerStep, Group, NameRule, Owner, Resource, Retirement, Rules, Scope, SecretSource, Version,
 };
 
 /// Largest page of a kind, in bytes. On a larger one each type is told once, and then the end of the status is left out.
@@ -65,6 +65,7 @@ struct KindPage<'a> {
     name: String,
     storage_version: &'a str,
     versions: Vec<VersionLine>,
+    retirements: Vec<String>,
     /// One of [`Self::versions`] that is served on request, as a pattern.
     on_request: Option<String>,
     example: Option<Example>,
@@ -191,6 +192,7 @@ fn with_all_paths<'a>(
             .iter()
             .map(|version| version_line(group, version))
             .collect(),
+        retirements: kind.versions.iter().filter_map(retirement).collect(),
         on_request: on_request(group, kind),
         example: notes.example,
         secrets: resource
@@ -213,6 +215,19 @@ fn with_all_paths<'a>(
         status,
         left_out: 0,
     }
+}
+
+/// What Azure has told of the end of a version, in a sentence.
+fn retirement((version, resource): &(&Version, &Resource)) -> Option<String> {
+    let Retirement {
+        date,
+        page,
+        successor,
+    } = resource.retirement.as_ref()?;
+    Some(format!(
+        "Azure retires {} on {date} ([announcement]({page})): use `{successor}`.",
+        version.api_version
+    ))
 }
 
 /// The newest version on request, as users name it in `crdPattern`.

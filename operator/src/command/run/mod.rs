@@ -102,6 +102,11 @@ pub struct RunArguments {
     #[arg(long)]
     crd_descriptions: bool,
 
+    /// Mark versions that Azure retires as deprecated in the CRDs that the operator installs: whoever writes or reads an object at one
+    /// is warned, with the day and the version to use.
+    #[arg(long)]
+    crd_deprecations: bool,
+
     /// What this process does: manage objects, keep CRDs and serve their conversion, or both. Where several operators
     /// share a cluster, one has webhooks and the others watchers.
     /// Without it watchers-and-webhooks.
@@ -354,6 +359,7 @@ impl RunArguments {
             crd_versions: self.crd_versions,
             crd_labels: self.crd_labels,
             crd_descriptions: self.crd_descriptions,
+            crd_deprecations: self.crd_deprecations,
             webhook_listen: self
                 .webhook_listen
                 .unwrap_or(SocketAddr::new(any, self.webhook_port)),
