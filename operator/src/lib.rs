@@ -47,6 +47,7 @@ mod metrics;
 mod migration;
 pub mod operator;
 pub mod plan;
+mod platform;
 pub mod relations;
 pub mod render;
 mod secret_bounds;

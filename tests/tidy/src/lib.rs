@@ -24,6 +24,7 @@
 //! | [`links`] | check: links of the documentation lead somewhere |
 //! | [`book`] | check: pages of the book are listed, lead to pages, and can be read |
 //! | [`lints`] | check: no module switches off what keeps panics out |
+//! | [`platform`] | check: one module of the command depends on the operating system |
 //! | [`waits`] | check: tests wait by one limit, against hanging only |
 //!
 //! What does not live here: anything that needs the code of the workspace to be built.
@@ -39,6 +40,7 @@ pub mod links;
 pub mod lints;
 pub mod members;
 pub mod modules;
+pub mod platform;
 pub mod sections;
 pub mod services;
 pub mod sizes;

@@ -36,6 +36,27 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     reader.pieces
 }
 
+/// The text with strings and comments blank, so that lines stay where they are.
+pub fn code(text: &str) -> String {
+    let mut code = text.to_owned();
+    let start = text.as_ptr() as usize;
+    for piece in pieces(text) {
+        if piece.kind != Kind::Identifier {
+            let at = piece.text.as_ptr() as usize - start;
+            let blank: String = piece
+                .text
+                .chars()
+                .flat_map(|character| {
+                    let blank = if character == '\n' { '\n' } else { ' ' };
+                    std::iter::repeat_n(blank, character.len_utf8())
+                })
+                .collect();
+            code.replace_range(at..at + piece.text.len(), &blank);
+        }
+    }
+    code
+}
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,

@@ -3,7 +3,7 @@
 //! What this finds are limits: a comparison with the time that has passed, a timeout, and a constant that is named as a limit.
 //! "At least" may be asserted: no machine is too slow for it. Where a test holds the clock, all of these are sharp.
 
-use crate::text::{Kind, pieces};
+use crate::text::code;
 use crate::tree::{Tree, is_test_file};
 
 /// Where the one limit is, and how to wait by it.
@@ -51,27 +51,6 @@ pub fn check(tree: &Tree) -> Vec<String> {
         }));
     }
     found
-}
-
-/// The text with strings and comments blank, so that lines stay where they are.
-fn code(text: &str) -> String {
-    let mut code = text.to_owned();
-    let start = text.as_ptr() as usize;
-    for piece in pieces(text) {
-        if piece.kind != Kind::Identifier {
-            let at = piece.text.as_ptr() as usize - start;
-            let blank: String = piece
-                .text
-                .chars()
-                .flat_map(|character| {
-                    let blank = if character == '\n' { '\n' } else { ' ' };
-                    std::iter::repeat_n(blank, character.len_utf8())
-                })
-                .collect();
-            code.replace_range(at..at + piece.text.len(), &blank);
-        }
-    }
-    code
 }
 
 /// Lines with a limit, and what it is.

@@ -7,7 +7,8 @@ use armature_tidy::circles::{self, Circle};
 use armature_tidy::known;
 use armature_tidy::workspace::Workspace;
 use armature_tidy::{
-    book, customizations, direction, features, links, lints, sections, services, sizes, waits,
+    book, customizations, direction, features, links, lints, platform, sections, services, sizes,
+    waits,
 };
 
 /// Read once, whichever test comes first.
@@ -105,4 +106,9 @@ fn no_module_switches_off_what_keeps_panics_out() {
 #[test]
 fn tests_wait_by_one_limit_that_is_against_hanging_only() {
     none(&waits::check(&workspace().tree));
+}
+
+#[test]
+fn one_module_of_the_command_depends_on_the_operating_system() {
+    none(&platform::check(workspace()));
 }

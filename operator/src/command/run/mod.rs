@@ -33,6 +33,7 @@ use crate::config::{
     VersionChoice, WebhookReach,
 };
 use crate::operator::Operator;
+use crate::platform::StopSignals;
 use crate::settings::SECRET;
 use crate::traces::{CollectorUrl, Traces};
 
@@ -401,16 +402,14 @@ impl RunArguments {
 
 /// A token that is cancelled by SIGTERM or Ctrl-C. A second signal ends the process at once.
 fn stop_on_signal() -> anyhow::Result<CancellationToken> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+    let mut signals = StopSignals::listen().context("cannot listen for signals to end")?;
     let stop = CancellationToken::new();
     let cancelled = stop.clone();
     tokio::spawn(async move {
-        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        signals.next().await;
         tracing::info!("stopping");
         cancelled.cancel();
-        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        signals.next().await;
         std::process::exit(1);
     });
     Ok(stop)

@@ -1,0 +1,101 @@
+//! All that depends on the operating system, behind functions that there are everywhere: nothing else of the command names Unix, Linux or
+//! their files, so that it can be built for other systems. `armature-tidy` looks for it.
+//!
+//! What does not live here: when memory is given back ([`crate::memory`]), and what is done on the way to the end of a process.
+
+use std::io;
+
+/// What asks the process to end: SIGTERM and Ctrl-C on Unix, Ctrl-C elsewhere.
+#[cfg(unix)]
+pub struct StopSignals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl StopSignals {
+    /// Listens from now on: the signals no longer end the process by themselves.
+    ///
+    /// # Errors
+    /// When the system does not let this process listen.
+    pub fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        tokio::select! { _ = self.terminate.recv() => {}, _ = self.interrupt.recv() => {} }
+    }
+}
+
+/// What asks the process to end: SIGTERM and Ctrl-C on Unix, Ctrl-C elsewhere.
+#[cfg(not(unix))]
+pub struct StopSignals(());
+
+#[cfg(not(unix))]
+impl StopSignals {
+    /// Listens as soon as [`Self::next`] is waited for.
+    ///
+    /// # Errors
+    /// None.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self(()))
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Nobody can ask for the end, so nobody does.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Gives pages back to the system that hold nothing but freed memory.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code, reason = "the C library's function has no safe form")]
+pub fn give_memory_back() {
+    // SAFETY: it takes no pointer, may be called by any thread at any time (malloc_trim(3)), and frees nothing that is in use.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// Other allocators do it by themselves.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn give_memory_back() {}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    /// Resident memory of this process, in kilobytes.
+    fn resident() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let mut words = line.expect("it is there").split_whitespace();
+        let size = words.nth(1).expect("a size");
+        size.parse().expect("a number")
+    }
+
+    #[test]
+    fn what_was_freed_between_what_is_used_goes_back() {
+        // Too small for pages of their own, and every hundredth is kept, so that no heap ends in free memory.
+        let mut small: Vec<Vec<u8>> = (0..400_000).map(|_| vec![1; 256]).collect();
+        let mut kept = Vec::new();
+        for (position, one) in small.drain(..).enumerate() {
+            if position % 100 == 0 {
+                kept.push(one);
+            }
+        }
+        let before = resident();
+        give_memory_back();
+        let after = resident();
+        assert!(after + 50_000 < before, "{before} kB, then {after} kB");
+        assert_eq!(kept.len(), 4_000);
+    }
+}
