@@ -47,6 +47,7 @@ pub struct StatusArguments {
 Examples:
   armature crds migrate                   All CRDs with older stored versions
   armature crds migrate storageaccount    Some of them
+  armature crds migrate --dry-run         What would be done
 
 The operator does the same by itself, unless it is limited to namespaces or does not install CRDs; it must run, because its webhook
 converts. Each object is written once, unchanged, at most 50 a second; nothing is sent to Azure. The exit code is 1 when older
@@ -56,8 +57,28 @@ pub struct MigrateArguments {
     #[arg(value_name = "PATTERN", default_value = "", hide_default_value = true)]
     pattern: String,
 
+    /// Only tell what would be done.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Tell only what could not be done; `armature clean crds` has a flag for it.
+    #[arg(skip)]
+    quiet: bool,
+
     #[command(flatten)]
     way: ClusterArguments,
+}
+
+impl MigrateArguments {
+    /// Those of all CRDs.
+    pub fn of_all(dry_run: bool, quiet: bool, way: ClusterArguments) -> Self {
+        Self {
+            pattern: String::new(),
+            dry_run,
+            quiet,
+            way,
+        }
+    }
 }
 
 /// The CRDs of a cluster that match, and whose kinds this program knows.
@@ -136,10 +157,14 @@ impl MigrateArguments {
                 if crd.old_versions(kind).next().is_none() {
                     continue;
                 }
-                match migrate(&migration, kind, &crd).await {
+                let told = match self.dry_run {
+                    true => foretell(&client, kind, &crd).await,
+                    false => migrate(&migration, kind, &crd).await,
+                };
+                match told {
                     Ok(told) => {
                         done += 1;
-                        output::print(&format!("{}: {told}\n", name(kind)))?;
+                        self.tell(&format!("{}: {told}\n", name(kind)))?;
                     }
                     Err(error) => {
                         stays += 1;
@@ -148,7 +173,7 @@ impl MigrateArguments {
                 }
             }
             if done + stays == 0 {
-                output::print("No object is stored at an older version.\n")?;
+                self.tell("No object is stored at an older version.\n")?;
             }
             Ok(match stays {
                 0 => ExitCode::SUCCESS,
@@ -156,6 +181,51 @@ impl MigrateArguments {
             })
         })
     }
+
+    fn tell(&self, line: &str) -> anyhow::Result<()> {
+        match self.quiet {
+            true => Ok(()),
+            false => output::print(line),
+        }
+    }
+}
+
+/// What would become of a CRD, in words.
+async fn foretell(
+    client: &Client,
+    kind: &'static KindInfo,
+    crd: &InstalledCrd,
+) -> anyhow::Result<String> {
+    if !crd.needs_migration(kind) {
+        return Err(another_storage_version(kind, crd));
+    }
+    let Some(written) = written(client, kind, crd).await? else {
+        return Err(unseen_objects(kind));
+    };
+    let old: Vec<&str> = crd.old_versions(kind).map(String::as_str).collect();
+    Ok(format!(
+        "all objects ({}) would be written anew at {}, and {} would be forgotten",
+        written.objects,
+        kind.hub.storage_version,
+        old.join(", ")
+    ))
+}
+
+fn unseen_objects(kind: &KindInfo) -> anyhow::Error {
+    anyhow::anyhow!(
+        "{} goes on to name older versions: you may not list its objects in all namespaces",
+        name(kind)
+    )
+}
+
+fn another_storage_version(kind: &KindInfo, crd: &InstalledCrd) -> anyhow::Error {
+    let (name, ours) = (name(kind), kind.hub.storage_version);
+    let mut versions = crd.spec.versions.iter();
+    let storage = versions.find(|version| version.storage);
+    let storage = storage.map_or("nothing", |version| &version.name);
+    anyhow::anyhow!(
+        "{name} stores objects at {storage} and this program at {ours}: run the operator of this version first, so that it updates the CRD"
+    )
 }
 
 /// What became of a CRD, in words.
@@ -164,23 +234,13 @@ async fn migrate(
     kind: &'static KindInfo,
     crd: &InstalledCrd,
 ) -> anyhow::Result<String> {
-    let (name, ours) = (name(kind), kind.hub.storage_version);
+    let ours = kind.hub.storage_version;
     match migration.migrate(Kind(kind)).await? {
         Migrated::Done { objects, dropped } => Ok(format!(
             "all objects ({objects}) are stored at {ours}; {} is forgotten",
             dropped.join(", ")
         )),
-        Migrated::NotAllowed => anyhow::bail!(
-            "{name} goes on to name older versions: you may not list its objects in all namespaces"
-        ),
-        Migrated::NotNeeded => {
-            let mut versions = crd.spec.versions.iter();
-            let storage = versions.find(|version| version.storage);
-            let storage = storage.map_or("nothing", |version| &version.name);
-            anyhow::bail!(
-                "{name} stores objects at {storage} and this program at {ours}: run the operator of this version first, so that it \
-                 updates the CRD"
-            )
-        }
+        Migrated::NotAllowed => Err(unseen_objects(kind)),
+        Migrated::NotNeeded => Err(another_storage_version(kind, crd)),
     }
 }

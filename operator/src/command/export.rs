@@ -1,4 +1,4 @@
-//! `armature export operator`: the installation as manifests (see [`crate::export`]).
+//! `armature export operator`, and `armature export template` as asoctl has it: the installation as manifests (see [`crate::export`]).
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use armature_runtime::kubernetes::CrdPattern;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::crds::{Format, format};
+use super::export_template::TemplateArguments;
 use super::{names, output};
 use crate::config::VersionChoice;
 use crate::export::{IMAGE, Installation, NAMESPACE};
@@ -26,7 +27,8 @@ use the chart, or change the manifests.";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  armature export operator --crd-pattern 'storage.azure.com/*'")]
+  armature export operator --crd-pattern 'storage.azure.com/*'
+  armature export template --raw                                The same for who is used to asoctl")]
 pub struct ExportArguments {
     #[command(subcommand)]
     what: What,
@@ -36,6 +38,8 @@ pub struct ExportArguments {
 enum What {
     /// Print the installation of the operator as manifests; needs no helm and no cluster.
     Operator(OperatorArguments),
+    /// The same with the flags that asoctl has for it.
+    Template(TemplateArguments),
 }
 
 #[derive(Debug, Args)]
@@ -88,38 +92,49 @@ impl ExportArguments {
     /// # Errors
     /// When a pattern is none, or a file cannot be read.
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        let What::Operator(arguments) = &self.what;
-        let manifests = arguments
-            .installation()?
+        let (installation, form) = match &self.what {
+            What::Operator(arguments) => (arguments.installation()?, arguments.output),
+            What::Template(arguments) => (of_pattern(&arguments.patterns()?)?, Format::Yaml),
+        };
+        let manifests = installation
             .manifests(armature_generated::KINDS)
             .context("the manifests in this program cannot be read")?;
-        output::print(&format(&manifests, arguments.output)?)?;
+        output::print(&format(&manifests, form)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
 impl OperatorArguments {
     fn installation(&self) -> anyhow::Result<Installation> {
-        let pattern = self.crd_pattern.join(";");
-        let parsed: CrdPattern = pattern.parse()?;
-        if !parsed.is_empty() {
-            // Told here rather than by a pod that does not start.
-            parsed.select(armature_generated::KINDS)?;
-        }
+        let installation = of_pattern(&self.crd_pattern)?;
         let versions = self.crd_versions.to_possible_value();
         let secret = self.client_secret_file.as_deref().map(secret).transpose()?;
         Ok(Installation {
             namespace: Some(self.namespace.clone()),
             image: Some(self.image.clone()),
-            crd_pattern: Some(pattern),
             crd_versions: versions.map(|value| value.get_name().to_owned()),
             subscription: self.subscription.clone(),
             tenant: self.tenant.clone(),
             client: self.client.clone(),
             client_secret: secret,
             has_workload_identity: self.workload_identity,
+            ..installation
         })
     }
+}
+
+/// The installation with nothing said but which CRDs there are to be.
+fn of_pattern(patterns: &[String]) -> anyhow::Result<Installation> {
+    let pattern = patterns.join(";");
+    let parsed: CrdPattern = pattern.parse()?;
+    if !parsed.is_empty() {
+        // Told here rather than by a pod that does not start.
+        parsed.select(armature_generated::KINDS)?;
+    }
+    Ok(Installation {
+        crd_pattern: Some(pattern),
+        ..Installation::default()
+    })
 }
 
 /// A secret from a file, without the end of its line.

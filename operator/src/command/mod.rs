@@ -4,12 +4,14 @@ mod asking;
 mod azure;
 pub mod called;
 pub mod check;
+pub mod clean;
 mod cluster;
 pub mod completions;
 mod crd_storage;
 pub mod crds;
 pub mod explain;
 pub mod export;
+mod export_template;
 mod folder;
 mod form;
 pub mod graph;
@@ -55,6 +57,8 @@ enum Command {
     Run(Box<run::RunArguments>),
     /// Print the CRDs as manifests; needs no cluster.
     Crds(crds::CrdsArguments),
+    /// Clean up versions that CRDs have stored, as asoctl has it.
+    Clean(clean::CleanArguments),
     /// Print what is installed, as manifests.
     Export(export::ExportArguments),
     /// Print the requests to Azure that manifests would lead to; needs no cluster.
@@ -95,6 +99,7 @@ impl Cli {
         match self.command {
             Command::Run(arguments) => arguments.run(),
             Command::Crds(arguments) => arguments.run(),
+            Command::Clean(arguments) => arguments.run(),
             Command::Export(arguments) => arguments.run(),
             Command::Render(arguments) => arguments.run(),
             Command::Plan(arguments) => arguments.run(),

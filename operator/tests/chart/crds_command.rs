@@ -92,10 +92,30 @@ async fn an_older_release_is_shown_and_tidied_up() {
             cluster.request(&manifest(ACCOUNT), &how).await.is_ok()
         })
         .await;
+    // As `asoctl` has it, and what it says comes true below.
+    shows(&cluster, "armature clean crds --dry-run").await;
+    let again = run(&cluster, "armature crds migrate --dry-run", 0).await;
+    assert!(again.contains("would be written anew"), "{again}");
+    assert_eq!(crd(&cluster).await.status.stored_versions, [OLD, NEW]);
+    let nobody = run(&cluster, "armature clean crds --dry-run --as nobody", 1).await;
+    assert!(
+        nobody.contains("cannot list the installed CRDs"),
+        "{nobody}"
+    );
     shows(&cluster, "armature crds migrate").await;
     assert_eq!(crd(&cluster).await.status.stored_versions, [NEW]);
-    let again = run(&cluster, "armature crds migrate", 0).await;
-    assert_eq!(again, "No object is stored at an older version.\n");
+    for line in [
+        "armature crds migrate",
+        "armature clean crds",
+        "armature clean crds --dry-run",
+    ] {
+        let again = run(&cluster, line, 0).await;
+        assert_eq!(
+            again, "No object is stored at an older version.\n",
+            "{line}"
+        );
+    }
+    assert_eq!(run(&cluster, "armature clean crds --quiet", 0).await, "");
     let nobody = run(&cluster, "armature crds migrate --as nobody", 1).await;
     assert!(
         nobody.contains("cannot list the installed CRDs"),
