@@ -6,7 +6,7 @@ use std::time::Duration;
 use armature_runtime::azure::ClientSettings;
 use armature_runtime::azure::budget::Limits;
 use armature_runtime::kind::KindInfo;
-use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes};
+use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, TlsVersion};
 use armature_runtime::reconcile::allowed_scopes::{AllowedScopes, Enforcement};
 use armature_runtime::reconcile::export_target::ExportBounds;
 use armature_runtime::reconcile::policy::Policy;
@@ -147,6 +147,8 @@ pub struct OperatorConfig {
     pub metrics_readers: MetricsReaders,
     /// Service by which those who prove themselves read `/metrics`: the certificate is for it, too.
     pub metrics_service: Option<String>,
+    /// The oldest version of TLS that webhook and metrics take.
+    pub tls_min_version: TlsVersion,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,
     /// ARM ids below which everything must be that objects are for or refer to, in namespaces that do not say; everything

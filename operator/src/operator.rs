@@ -188,7 +188,13 @@ impl Operator {
             }
         };
         let readers = Readers::new(client, metrics::PATH);
-        Ok(Endpoint::guarded(listener, registry, certificate, readers)?)
+        Ok(Endpoint::guarded(
+            listener,
+            registry,
+            certificate,
+            config.tls_min_version,
+            readers,
+        )?)
     }
 
     /// Serves conversion and makes the CRDs use it.
@@ -210,6 +216,7 @@ impl Operator {
         let webhook = Webhook::new(
             listener,
             Arc::clone(&certificates.serving),
+            config.tls_min_version,
             config.kinds,
             config.conversion_memory,
         )?;

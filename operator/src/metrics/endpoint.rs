@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armature_runtime::kubernetes::{HttpsServer, Readers, Refused, ServingCertificate};
+use armature_runtime::kubernetes::{HttpsServer, Readers, Refused, ServingCertificate, TlsVersion};
 use axum::Router;
 use axum::extract::State;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -36,7 +36,7 @@ impl Endpoint {
         Self::Plain(listener, router)
     }
 
-    /// Serves those whom the cluster allows.
+    /// Serves those whom the cluster allows, and whose client speaks this version of TLS or a later one.
     ///
     /// # Errors
     /// When TLS cannot be set up.
@@ -44,12 +44,13 @@ impl Endpoint {
         listener: TcpListener,
         registry: Registry,
         certificate: Arc<ServingCertificate>,
+        oldest: TlsVersion,
         readers: Readers,
     ) -> Result<Self, rustls::Error> {
         let router = Router::new()
             .route(PATH, get(guarded))
             .with_state(Arc::new((registry, readers)));
-        HttpsServer::new(listener, certificate, router).map(Self::Guarded)
+        HttpsServer::new(listener, certificate, oldest, router).map(Self::Guarded)
     }
 
     /// Serves until told to stop.

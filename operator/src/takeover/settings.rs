@@ -24,7 +24,7 @@ const USUAL_ACCOUNT: &str = "azureserviceoperator-default";
 const WORKLOAD_IDENTITY: &str = "azure.workload.identity/";
 
 /// Flags of Azure Service Operator: what becomes of each. What is [`Flag::Matters`] has to be said to the chart.
-const FLAGS: [(&str, Flag); 14] = [
+const FLAGS: [(&str, Flag); 15] = [
     (
         "crd-pattern",
         Flag::Told("CRDs that are there are kept and updated; crdPattern adds others"),
@@ -49,6 +49,10 @@ const FLAGS: [(&str, Flag); 14] = [
         "profiling-metrics",
         Flag::Told("no meaning: no profiles are served"),
     ),
+    (
+        "tls-min-version",
+        Flag::Matters("VersionTLS13", ("tlsMinVersion", "VersionTLS13")),
+    ),
     ("webhook-port", Flag::Told("webhook.port")),
     ("enable-leader-election", Flag::Told("always on")),
     ("json-logging", Flag::Told("useJSONLogging")),
@@ -64,6 +68,9 @@ const FLAGS: [(&str, Flag); 14] = [
         Flag::Told("no meaning: the operator makes its certificate"),
     ),
 ];
+
+/// Variables of Azure Service Operator that say the same as a flag, which comes before them, and that no key of the Secret is.
+const VARIABLES: [(&str, &str); 1] = [("TLS_MIN_VERSION", "tls-min-version")];
 
 /// What becomes of a flag.
 #[derive(Clone, Copy)]
@@ -194,7 +201,7 @@ pub fn of(
             "it cannot be read, so what it says is not compared".to_owned(),
         ),
     }
-    settings.take_flags(container);
+    settings.take_flags(container, &variables);
     settings
 }
 
@@ -312,7 +319,7 @@ impl Settings {
         });
     }
 
-    fn take_flags(&mut self, container: &Container) {
+    fn take_flags(&mut self, container: &Container, variables: &Variables) {
         let words: Vec<&String> = container
             .command
             .iter()
@@ -333,28 +340,44 @@ impl Settings {
             })
         });
         let flags: Vec<(&str, String)> = flags.collect();
-        for (name, value) in flags {
-            let known = FLAGS.iter().find(|(flag, _)| *flag == name);
-            let here = match known.map(|(_, what)| *what) {
-                Some(Flag::Told(here)) => here.to_owned(),
-                Some(Flag::Matters(matters, (path, expected))) if value == matters => {
-                    let here = format!("{path}: {expected}");
-                    let message = format!("the chart has to be told so: {here}");
-                    let of = format!("flag --{name}={value}");
-                    self.except_unless((of, message), path, Some(expected.to_owned()));
-                    here
-                }
-                Some(Flag::Matters(..)) => "as here".to_owned(),
-                None => "not known here, nothing is made of it".to_owned(),
-            };
-            self.push(&format!("--{name}"), value, "Deployment", here);
+        let has = |flag: &str| flags.iter().any(|(name, _)| *name == flag);
+        for (variable, flag) in VARIABLES {
+            if let (Some(value), false) = (variables.get(variable), has(flag)) {
+                self.take_flag(variable, flag, value);
+            }
         }
+        for (name, value) in flags {
+            self.take_flag(&format!("--{name}"), name, value);
+        }
+    }
+
+    /// A flag, under the name by which it is told.
+    fn take_flag(&mut self, told: &str, name: &str, value: String) {
+        let known = FLAGS.iter().find(|(flag, _)| *flag == name);
+        let here = match known.map(|(_, what)| *what) {
+            Some(Flag::Told(here)) => here.to_owned(),
+            Some(Flag::Matters(matters, (path, expected))) if value == matters => {
+                let here = format!("{path}: {expected}");
+                let message = format!("the chart has to be told so: {here}");
+                let of = if told.starts_with('-') {
+                    "flag"
+                } else {
+                    "variable"
+                };
+                let of = format!("{of} {told}={value}");
+                self.except_unless((of, message), path, Some(expected.to_owned()));
+                here
+            }
+            Some(Flag::Matters(..)) => "as here".to_owned(),
+            None => "not known here, nothing is made of it".to_owned(),
+        };
+        self.push(told, value, "Deployment", here);
     }
 }
 
 /// What becomes of a key that the Secret gives to both.
 fn here(key: &str, secret: &SecretSettings, objects: usize) -> String {
-    if let Some(note) = keys::note(key, std::iter::empty()) {
+    if let Some(note) = keys::note(key, VARIABLES.into_iter().map(|(variable, _)| variable)) {
         let told = note.strip_prefix(key).unwrap_or(&note);
         return told
             .trim_start_matches(" has ")
@@ -441,6 +464,7 @@ mod tests {
         let args = json!([
             "--metrics-addr=0.0.0.0:8443",
             "--enable-leader-election",
+            "--tls-min-version=VersionTLS12",
             "--v=2"
         ]);
         let deployment = deployment(json!(env), args, USUAL_ACCOUNT);
@@ -459,6 +483,7 @@ mod tests {
             ),
             ("DEFAULT_RECONCILE_POLICY", "skip | Secret | counts"),
             ("--enable-leader-election", "true | Deployment | always on"),
+            ("--tls-min-version", "VersionTLS12 | Deployment | as here"),
             ("--v", "2 | Deployment | logVerbosity"),
         ] {
             assert_eq!(line(&settings, name), expected, "{name}");
@@ -483,6 +508,7 @@ mod tests {
             literal("AZURE_TARGET_NAMESPACES", "a,b"),
             literal("AZURE_CLIENT_SECRET", "hush"),
             of_secret("AZURE_SYNC_PERIOD"),
+            literal("TLS_MIN_VERSION", "VersionTLS13"),
         ]);
         let args = json!([
             "--crd-management",
@@ -508,6 +534,7 @@ mod tests {
             "setting AZURE_TARGET_NAMESPACES: the Deployment gives it, and not Secret aso-controller-settings: give the chart \
              azureTargetNamespaces: a,b",
             "setting DEFAULT_RECONCILE_POLICY: Secret aso-controller-settings has it, and the Deployment does not read it",
+            "variable TLS_MIN_VERSION=VersionTLS13: the chart has to be told so: tlsMinVersion: VersionTLS13",
             "flag --crd-management=none: the chart has to be told so: installCRDs: false",
             "flag --secure-metrics=false: the chart has to be told so: metrics.secure: false",
         ];

@@ -13,8 +13,8 @@ use crate::meanings::{Half, MEANINGS, Meaning, THEIRS};
 use crate::metrics::THEIR_SERVICE;
 use crate::rights::given;
 
-/// Settings that a Secret may hold, and the CRDs.
-const SETTINGS: [&str; 12] = [
+/// Settings that a Secret may hold, the CRDs, and the version of TLS.
+const SETTINGS: [&str; 13] = [
     "ALLOW_MULTI_ENV_MANAGEMENT",
     "AZURE_AUTHORITY_HOST",
     "AZURE_OPERATOR_MODE",
@@ -26,6 +26,7 @@ const SETTINGS: [&str; 12] = [
     "CRD_PATTERN",
     "DEFAULT_RECONCILE_POLICY",
     "MAX_CONCURRENT_RECONCILES",
+    "TLS_MIN_VERSION",
     "USE_WORKLOAD_IDENTITY_AUTH",
 ];
 

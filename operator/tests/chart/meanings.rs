@@ -304,6 +304,7 @@ pub const MEANINGS: [Meaning; 23] = [
     },
     Meaning {
         file: "closed-network.yaml",
+        settings: &[("TLS_MIN_VERSION", "1.3")],
         egress: &[
             "53/UDP 53 5353/UDP 5353",
             "443",
@@ -369,7 +370,10 @@ pub const MEANINGS: [Meaning; 23] = [
     },
     Meaning {
         file: "scheduling.yaml",
-        settings: &[("DEFAULT_RECONCILE_POLICY", "skip")],
+        settings: &[
+            ("DEFAULT_RECONCILE_POLICY", "skip"),
+            ("TLS_MIN_VERSION", "VersionTLS12"),
+        ],
         more: &[
             ("Deployment", "/spec/replicas", "3"),
             (

@@ -3,6 +3,7 @@
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
 use kube::api::{Api, PostParams};
+use reqwest::tls::Version;
 use serde_json::{Value, json};
 
 use crate::chart::{NAMESPACE, find};
@@ -47,6 +48,25 @@ pub async fn are_read_by(cluster: &Cluster, pod: &Pod, monitor: &Value) {
     let url = format!("https://{name}:{}/metrics", pod.ports().metrics);
     let answer = client.build().unwrap().get(url).send().await.unwrap();
     assert_eq!(answer.status().as_u16(), 401);
+}
+
+/// Whether a server takes clients that speak TLS 1.2 alone, and such that speak 1.3 alone. It is reached by this name, which the
+/// authorities in the ConfigMap must have certified.
+pub async fn tls_versions(cluster: &Cluster, authority: &str, name: &str, port: u16) -> [bool; 2] {
+    let mut taken = [false; 2];
+    for (taken, version) in taken.iter_mut().zip([Version::TLS_1_2, Version::TLS_1_3]) {
+        let client = client(cluster, authority).await;
+        let client = client.resolve(name, ([127, 0, 0, 1], port).into());
+        let client = client.tls_version_min(version).tls_version_max(version);
+        let url = format!("https://{name}:{port}/");
+        let answer = client.build().unwrap().get(url).send().await;
+        if let Err(error) = &answer {
+            let cause = format!("{error:?}");
+            assert!(cause.contains("ProtocolVersion"), "{cause}");
+        }
+        *taken = answer.is_ok();
+    }
+    taken
 }
 
 async fn read(client: &reqwest::Client, pod: &Pod, token: Option<&str>) -> (u16, String) {
@@ -119,6 +139,12 @@ async fn metrics_are_for_whom_the_roles_allow() {
     let url = format!("https://{name}:{}/metrics", pod.ports().metrics);
     let answer = named.get(url).send().await.unwrap();
     assert_eq!(answer.status().as_u16(), 401);
+    // Who says nothing of TLS goes on with what they speak.
+    for port in [pod.ports().metrics, pod.ports().webhook] {
+        let authority = "armature-webhook-certificate";
+        let taken = tls_versions(&cluster, authority, "127.0.0.1", port).await;
+        assert_eq!(taken, [true, true]);
+    }
     let plain = format!("http://127.0.0.1:{}/metrics", pod.ports().metrics);
     let plain = reqwest::get(plain).await;
     assert!(plain.is_err(), "nothing is served in plain HTTP");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::chart::{NAMESPACE, add_argument};
 use crate::cluster::{Cluster, account, namespace};
 use crate::install::{migrates_stored_objects, works};
-use crate::metrics::are_read_by;
+use crate::metrics::{are_read_by, tls_versions};
 use crate::rights::used;
 
 /// Service account of the operator that keeps the CRDs.
@@ -138,12 +138,17 @@ async fn each_half_of_an_operator_works_with_its_own_rights() {
         cluster.apply(&namespace(name)).await;
     }
     let account_is = |name| format!("serviceAccount.name={name}");
-    let keeper = ["azureOperatorMode=webhooks", &account_is(KEEPER)];
+    let keeper = [
+        "azureOperatorMode=webhooks",
+        "tlsMinVersion=1.3",
+        &account_is(KEEPER),
+    ];
     let manager = [
         "azureOperatorMode=watchers",
         "azureTargetNamespaces={team}",
         "metrics.authentication=true",
         "metrics.serviceMonitor.enabled=true",
+        "tlsMinVersion=VersionTLS13",
         &account_is(MANAGER),
     ];
     let mut keeper = cluster.render(&keeper).await;
@@ -168,6 +173,20 @@ async fn each_half_of_an_operator_works_with_its_own_rights() {
     works(&cluster).await;
     migrates_stored_objects(&cluster).await;
     are_read_by(&cluster, &manager, &monitor).await;
+    // The API server speaks TLS 1.3, as the objects above show.
+    let webhook = (
+        "armature-webhook-certificate",
+        "127.0.0.1",
+        keeper.ports().webhook,
+    );
+    let tls = &monitor["spec"]["endpoints"][0]["tlsConfig"];
+    let authority = tls["ca"]["configMap"]["name"].as_str().unwrap();
+    let name = tls["serverName"].as_str().unwrap();
+    let metrics = (authority, name, manager.ports().metrics);
+    for (authority, name, port) in [webhook, metrics] {
+        let taken = tls_versions(&cluster, authority, name, port).await;
+        assert_eq!(taken, [false, true], "{name}");
+    }
     for pod in [manager, keeper] {
         let status = pod.terminate().await;
         assert!(status.success(), "{status}");

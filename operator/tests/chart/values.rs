@@ -44,6 +44,8 @@ async fn a_value_that_does_not_exist_is_refused() {
         ("metrics.mode=both", "metrics/mode"),
         ("metrics.secure=yes", "metrics/secure"),
         ("metrics.port=http", "metrics/port"),
+        ("tlsMinVersion=1.1", "tlsMinVersion"),
+        ("tlsMinVersion=VersionTLS11", "tlsMinVersion"),
         ("rateLimit.burst=1", "rateLimit"),
         ("podDisruptionBudget.minAvailable=half", "minAvailable"),
         ("installCRDs=maybe", "installCRDs"),

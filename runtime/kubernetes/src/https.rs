@@ -7,6 +7,7 @@ mod connections;
 mod linger;
 #[cfg(test)]
 mod tests;
+mod tls_version;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,8 @@ use self::activity::Activity;
 use self::connections::Connections;
 use super::certificate::ServingCertificate;
 
+pub use self::tls_version::{TlsVersion, UnknownTlsVersion};
+
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client may take to get the answers to what it has asked, when the connection is to end: longer than any review
@@ -52,17 +55,18 @@ pub struct HttpsServer {
 }
 
 impl HttpsServer {
-    /// Serves these routes on a bound socket.
+    /// Serves these routes on a bound socket, to clients that speak this version of TLS or a later one.
     ///
     /// # Errors
     /// When TLS cannot be set up.
     pub fn new(
         listener: TcpListener,
         certificate: Arc<ServingCertificate>,
+        oldest: TlsVersion,
         router: Router,
     ) -> Result<Self, rustls::Error> {
         let mut tls = ServerConfig::builder_with_provider(Arc::new(default_provider()))
-            .with_safe_default_protocol_versions()?
+            .with_protocol_versions(oldest.and_later())?
             .with_no_client_auth()
             .with_cert_resolver(certificate);
         tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];

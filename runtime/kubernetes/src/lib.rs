@@ -62,7 +62,7 @@ pub use crd::{Amend, Conversion, CrdError, CrdInstaller, installed_crds, written
 pub use data::{ConfigMapData, SecretData};
 pub use digest_key::read_digest_key;
 pub use event::{EventFigures, EventRecorder};
-pub use https::HttpsServer;
+pub use https::{HttpsServer, TlsVersion, UnknownTlsVersion};
 pub use in_step::{InStep, WatchName};
 pub use installed::{
     CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd, StatusDefaults,

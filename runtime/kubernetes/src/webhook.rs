@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::admission::{Admission, Refusal};
 use super::certificate::ServingCertificate;
-use super::https::HttpsServer;
+use super::https::{HttpsServer, TlsVersion};
 use super::review::Kinds;
 use arriving::NotRead;
 
@@ -50,11 +50,12 @@ struct Converter {
 }
 
 impl Webhook {
-    /// Serves conversion of these kinds on a bound socket. Reviews that are answered at the same time take `memory` bytes
+    /// Serves conversion of these kinds on a bound socket, to clients that speak this version of TLS or a later one. Reviews that are answered at the same time take `memory` bytes
     /// at most.
     pub fn new(
         listener: TcpListener,
         certificate: Arc<ServingCertificate>,
+        oldest: TlsVersion,
         kinds: &[&'static KindInfo],
         memory: u64,
     ) -> Result<Self, rustls::Error> {
@@ -63,7 +64,7 @@ impl Webhook {
             kinds: Arc::new(kinds.collect()),
             admission: Admission::new(memory),
         };
-        let server = HttpsServer::new(listener, certificate, router(converter))?;
+        let server = HttpsServer::new(listener, certificate, oldest, router(converter))?;
         Ok(Self { server })
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use armature_runtime::azure::budget::Limits;
-use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
+use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, TlsVersion, today};
 use armature_runtime::reconcile::allowed_scopes::{AllowedScopes, Enforcement};
 use armature_runtime::reconcile::export_target::ExportBounds;
 use armature_runtime::reconcile::policy::Policy;
@@ -268,6 +268,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "NAME")]
     metrics_service: Option<String>,
 
+    /// The oldest version of TLS that webhook and metrics take, 1.2 or 1.3; also VersionTLS12 or VersionTLS13, as Go has them.
+    #[arg(long, env = "TLS_MIN_VERSION", default_value_t, value_name = "VERSION")]
+    tls_min_version: TlsVersion,
+
     /// Folder with a file for each AZURE_… variable of the operator's own credential, such as a mounted Secret. Files come
     /// before variables, and are read again while the operator runs.
     #[arg(long, env = "ARMATURE_CREDENTIAL_FOLDER", value_name = "FOLDER")]
@@ -382,6 +386,7 @@ impl RunArguments {
             metrics_listen: self.metrics_addr.0,
             metrics_readers: metrics_readers(self.metrics_authentication),
             metrics_service: self.metrics_service,
+            tls_min_version: self.tls_min_version,
             default_policy: parsed.policy,
             allowed_scopes: self.allowed_scopes,
             allowed_scopes_mode: self.allowed_scopes_mode,

@@ -1,11 +1,12 @@
-//! What a client gets of a server that is told to stop.
+//! What a client gets of a server that is told to stop, and which versions of TLS are taken.
 
 use std::net::Ipv4Addr;
 
 use axum::routing::get;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, ProtocolVersion, RootCertStore, SupportedProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Notify;
 use tokio_rustls::TlsConnector;
@@ -21,11 +22,21 @@ const ANSWER: usize = 1 << 20;
 const MORE: usize = 400 << 10;
 
 async fn connect(port: u16, material: &Material) -> TlsStream<TcpStream> {
+    let versions = rustls::DEFAULT_VERSIONS;
+    speak(port, material, versions).await.unwrap()
+}
+
+/// A connection of a client that speaks these versions of TLS alone.
+async fn speak(
+    port: u16,
+    material: &Material,
+    versions: &[&'static SupportedProtocolVersion],
+) -> std::io::Result<TlsStream<TcpStream>> {
     let mut roots = RootCertStore::empty();
     let authority = CertificateDer::from_pem_slice(material.bundle.as_bytes()).unwrap();
     roots.add(authority).unwrap();
     let tls = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
@@ -34,7 +45,7 @@ async fn connect(port: u16, material: &Material) -> TlsStream<TcpStream> {
         .unwrap();
     let name = ServerName::try_from("127.0.0.1").unwrap();
     let connector = TlsConnector::from(Arc::new(tls));
-    connector.connect(name, stream).await.unwrap()
+    connector.connect(name, stream).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -53,7 +64,7 @@ async fn an_answer_arrives_although_its_client_sends_more_while_the_server_stops
     let port = listener.local_addr().unwrap().port();
     let certificate = Arc::new(ServingCertificate::new(&material).unwrap());
     let router = Router::new().route("/", get(answer));
-    let server = HttpsServer::new(listener, certificate, router).unwrap();
+    let server = HttpsServer::new(listener, certificate, TlsVersion::Tls13, router).unwrap();
     let stop = CancellationToken::new();
     let running = tokio::spawn(server.run(stop.clone()));
 
@@ -79,4 +90,37 @@ async fn an_answer_arrives_although_its_client_sends_more_while_the_server_stops
     assert!(text.ends_with(&"x".repeat(ANSWER)), "{} bytes", text.len());
     drop((reader, more.await.unwrap()));
     running.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn older_versions_of_tls_are_refused() {
+    let (tls12, tls13) = (ProtocolVersion::TLSv1_2, ProtocolVersion::TLSv1_3);
+    let material = Material::issue(&["127.0.0.1".to_owned()], today()).unwrap();
+    for (oldest, spoken, expected) in [
+        (TlsVersion::Tls12, &[&TLS12][..], Some(tls12)),
+        (TlsVersion::Tls12, &[&TLS13], Some(tls13)),
+        (TlsVersion::Tls12, &[&TLS12, &TLS13], Some(tls13)),
+        (TlsVersion::Tls13, &[&TLS12], None),
+        (TlsVersion::Tls13, &[&TLS13], Some(tls13)),
+        (TlsVersion::Tls13, &[&TLS12, &TLS13], Some(tls13)),
+    ] {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let certificate = Arc::new(ServingCertificate::new(&material).unwrap());
+        let server = HttpsServer::new(listener, certificate, oldest, Router::new()).unwrap();
+        let stop = CancellationToken::new();
+        let running = tokio::spawn(server.run(stop.clone()));
+        let met = speak(port, &material, spoken).await;
+        let met = match met {
+            Ok(stream) => stream.get_ref().1.protocol_version(),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(error.contains("ProtocolVersion"), "{error}");
+                None
+            }
+        };
+        assert_eq!(met, expected, "{oldest}: {spoken:?}");
+        stop.cancel();
+        running.await.unwrap();
+    }
 }
