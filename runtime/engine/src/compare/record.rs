@@ -319,7 +319,7 @@ impl Record {
             rewritten,
             unstable,
             marks: marked(comparison, keyed),
-            timed: comparison.timed.to_vec(),
+            timed: settled_timed(comparison),
             paths,
         };
         Settled {
@@ -434,6 +434,11 @@ impl Record {
         timed.any(|entry| entry.topic == Topic::Carried)
     }
 
+    /// Whether Azure took the PUT, and what it made of it has not been read yet.
+    pub fn is_answered(&self) -> bool {
+        self.applied == Applied::Acknowledged
+    }
+
     /// Whether Azure shows on all paths what it did when the record was made.
     pub fn is_as_seen(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> bool {
         Look::at(comparison, keyed).observed == self.observed
@@ -490,6 +495,13 @@ fn told_apart(
 /// What the spec says of values that have rules, where the kind has any.
 fn marked(comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Option<Marked> {
     comparison.marks.map(|marks| Marked::of(marks, keyed))
+}
+
+/// What is noted beside a time once Azure's answer is recorded: what a PUT repeated is drift again by then.
+fn settled_timed(comparison: &Comparison<'_>) -> Vec<Timed> {
+    let timed = comparison.timed.iter();
+    let timed = timed.filter(|entry| entry.topic != Topic::Carried);
+    timed.copied().collect()
 }
 
 /// Tells whose key the digests are of, and of which object.

@@ -1,11 +1,12 @@
 //! A PUT that removes items from a list, while drift beside them waits for its pause or is disputed.
 
-use armature_engine::compare::{Difference, Edit, MOST_TIMED, Timed, Topic, edit};
+use armature_engine::compare::{Difference, Edit, MOST_TIMED, Record, Timed, Topic, edit};
 
 use super::items::Fate;
 use super::pass::Pass;
 use super::work::Work;
 use crate::observed::Holder;
+use crate::outcome::Poll;
 
 impl Pass<'_> {
     /// Whether items go, and the user has edited nothing since they were dropped.
@@ -30,7 +31,8 @@ impl Pass<'_> {
         let is_disputed = matches!(self.findings.place.holder, Some(Holder::Disputed(_)));
         let waits = is_disputed || contest.is_some_and(|contest| contest.wait.is_some());
         // Of more it would not be known at the end of an operation that they are drift.
-        if waits && drift.len() <= MOST_TIMED / 2 {
+        let room = MOST_TIMED.saturating_sub(work.timed.len());
+        if waits && drift.len() <= room {
             let carried = drift.into_iter().map(|drift| drift.path);
             self.findings.payload.carried = carried.collect();
             return removed;
@@ -41,22 +43,30 @@ impl Pass<'_> {
 
     /// What Azure has of a PUT that repeats some of its values: those are still drift.
     pub(super) fn carried(&self, work: &Work) -> Vec<String> {
-        let sent = work.record.as_ref().filter(|record| record.carries());
-        let Some(sent) = sent.filter(|_| self.observed().wrote()) else {
+        let record = work.record.as_ref();
+        let Some(sent) = record.filter(|sent| self.is_answered_by_azure(sent, work)) else {
             return self.findings.payload.carried.clone();
         };
-        let keyed = work.keyed();
-        let paths = work.comparison(self).differences().into_iter();
-        let paths = paths.map(|difference| difference.path);
+        let (comparison, keyed) = (work.comparison(self), work.keyed());
+        let taken_out = sent.taken_out(&comparison, keyed).into_iter();
+        let differences = comparison.differences().into_iter().chain(taken_out);
+        let paths = differences.map(|difference| difference.path);
         let is_carried = |path: &String| sent.timed(Topic::Carried, path, keyed).is_some();
         paths.filter(is_carried).collect()
     }
 
-    /// What the record of a PUT on its way is to say of it.
+    /// Whether what Azure has now is its answer to the PUT of this record, which an earlier pass has sent.
+    fn is_answered_by_azure(&self, sent: &Record, work: &Work) -> bool {
+        let writes = &self.findings.writes;
+        let has_ended = writes.poll == Some(Poll::Succeeded) || sent.is_answered();
+        let is_its_answer = sent.carries() && writes.put.is_none() && has_ended;
+        is_its_answer && sent.is_of(&self.desired_now(work))
+    }
+
+    /// What the record of a PUT says of it until Azure's answer is recorded: a later pass may be the one that reads it.
     pub(super) fn carried_in(&self, work: &Work) -> Vec<Timed> {
         let now = self.reconciler.clock.now();
-        let paths = work.carried.iter().filter(|_| !self.observed().wrote());
-        let timed = paths.map(|path| {
+        let timed = work.carried.iter().map(|path| {
             let what = (Topic::Carried, path.as_str());
             Timed::new(what, 0, now, None, work.keyed())
         });

@@ -125,15 +125,6 @@ async fn who_wrote_is_told_by_the_graph_where_the_resource_does_not_say() {
     assert!(told.contains("alice@example.com (User)"), "{told}");
 }
 
-/// Names of the shelves that were sent last, and the capacity.
-fn sent(world: &World) -> Option<(Vec<String>, Value)> {
-    let body = world.azure.take_bodies().pop()?;
-    let shelves = body.pointer("/properties/interior/shelves");
-    let shelves = shelves.and_then(Value::as_array).into_iter().flatten();
-    let names = shelves.filter_map(|shelf| Some(shelf["name"].as_str()?.to_owned()));
-    Some((names.collect(), body["properties"]["capacity"].clone()))
-}
-
 fn shelves(names: &[&str]) -> Value {
     let shelves: Vec<Value> = names
         .iter()
@@ -142,52 +133,133 @@ fn shelves(names: &[&str]) -> Value {
     json!({"capacity": 5, "shelves": shelves})
 }
 
-/// An item goes when its time has come, and what waits for a pause beside it goes on waiting; also over an operation.
+/// What somebody sets again and again: a value that the spec names, or one that it has taken out.
+#[derive(Clone, Copy, Debug)]
+enum Set {
+    Named,
+    TakenOut,
+}
+
+impl Set {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Named => "/properties/capacity",
+            Self::TakenOut => "/properties/tier",
+        }
+    }
+
+    fn value(self) -> Value {
+        match self {
+            Self::Named => json!(9),
+            Self::TakenOut => json!("Cold"),
+        }
+    }
+
+    /// Of the spec.
+    fn own(self) -> Option<Value> {
+        match self {
+            Self::Named => Some(json!(5)),
+            Self::TakenOut => None,
+        }
+    }
+
+    fn change(self, world: &World, second: usize) {
+        let mut there = world.azure.get(STORE).expect("a store");
+        match self {
+            Self::Named => there["properties"]["capacity"] = self.value(),
+            Self::TakenOut => there["properties"]["tier"] = self.value(),
+        }
+        let at = format!("2026-01-01T00:00:{second:02}Z");
+        there["systemData"] = json!({"lastModifiedBy": "alice@example.com", "lastModifiedByType": "User", "lastModifiedAt": at});
+        world.azure.set(STORE, there);
+    }
+
+    /// Names of the shelves that were sent last, and the value.
+    fn sent(self, world: &World) -> Option<(Vec<String>, Option<Value>)> {
+        let body = world.azure.take_bodies().pop()?;
+        let shelves = body.pointer("/properties/interior/shelves");
+        let shelves = shelves.and_then(Value::as_array).into_iter().flatten();
+        let names = shelves.filter_map(|shelf| Some(shelf["name"].as_str()?.to_owned()));
+        Some((names.collect(), body.pointer(self.path()).cloned()))
+    }
+}
+
+/// An item goes when its time has come, and what waits for a pause beside it goes on waiting; also over an operation, and where
+/// the answer to the PUT cannot be read at once.
 #[tokio::test]
 async fn the_removal_of_an_item_ends_no_pause() {
-    const OPERATION: &str = "/subscriptions/s-1/providers/P/locations/l/operations/1";
-    for takes_long in [false, true] {
-        let (world, store) = World::with_store().await;
-        world.store(shelves(&["a", "b"]));
-        world.pass(&store).await;
-        world.store(shelves(&["a"]));
-        world.pass(&store).await;
-        for (round, wait) in [(0, 1), (1, 60), (2, 58)] {
-            open(&world, 9, Some(&format!("2026-01-01T00:00:0{round}Z")));
-            world.pass(&store).await;
-            world.clock.advance(wait);
-            world.pass(&store).await;
+    for set in [Set::Named, Set::TakenOut] {
+        for takes_long in [false, true] {
+            for fails in [false, true] {
+                remove_beside(set, takes_long, fails).await;
+            }
         }
-        open(&world, 9, Some("2026-01-01T00:00:05Z"));
-        puts(&world);
-        world.pass(&store).await;
-        assert_eq!(sent(&world), None, "it waits");
-        assert_eq!(world.ready(&store), "False/Warning/Drifted");
-        world.clock.advance(1);
-        if takes_long {
-            let accepted = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
-            let answer = response(202, &accepted, None);
-            world.azure.script(Method::Put, STORE, answer);
-        }
-        world.pass(&store).await;
-        let expected = (vec!["a".to_owned()], json!(9));
-        assert_eq!(sent(&world), Some(expected), "{takes_long}");
-        if takes_long {
-            let shelf = json!({"name": "a", "properties": {"width": 1}});
-            let made = json!({"id": STORE, "properties": {"capacity": 9, "interior": {"shelves": [shelf]}}});
-            world.azure.set(STORE, made);
-            world.clock.advance(15);
-            let done = response(200, &[], Some(json!({"status": "Succeeded"})));
-            world.azure.script(Method::Get, OPERATION, done);
-            world.pass(&store).await;
-        }
-        assert_eq!(sent(&world), None);
-        world.pass(&store).await;
-        assert_eq!(sent(&world), None);
-        assert_eq!(world.ready(&store), "False/Warning/Drifted", "{takes_long}");
-        world.clock.advance(3_600);
-        world.pass(&store).await;
-        assert_eq!(sent(&world), Some((vec!["a".to_owned()], json!(5))));
-        assert_eq!(world.ready(&store), "True//Succeeded");
     }
+}
+
+async fn remove_beside(set: Set, takes_long: bool, fails: bool) {
+    const OPERATION: &str = "/subscriptions/s-1/providers/P/locations/l/operations/1";
+    let case = format!("{set:?}, takes long {takes_long}, the GET fails {fails}");
+    let (world, store) = World::with_store().await;
+    let mut both = shelves(&["a", "b"]);
+    both["tier"] = json!("Hot");
+    world.store(both);
+    world.pass(&store).await;
+    let mut one = shelves(&["a"]);
+    if matches!(set, Set::Named) {
+        one["tier"] = json!("Hot");
+    }
+    world.store(one);
+    world.pass(&store).await;
+    for (round, wait) in [(0, 1), (1, 60), (2, 58)] {
+        set.change(&world, round);
+        world.pass(&store).await;
+        world.clock.advance(wait);
+        world.pass(&store).await;
+    }
+    set.change(&world, 5);
+    puts(&world);
+    world.pass(&store).await;
+    assert_eq!(set.sent(&world), None, "it waits: {case}");
+    assert_eq!(world.ready(&store), "False/Warning/Drifted");
+    world.clock.advance(1);
+    world.cluster.take_events();
+    if takes_long {
+        let accepted = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
+        let answer = response(202, &accepted, None);
+        world.azure.script(Method::Put, STORE, answer);
+    } else if fails {
+        let now = response(200, &[], world.azure.get(STORE));
+        world.azure.script(Method::Get, STORE, now);
+        world.azure.script(Method::Get, STORE, error(503, "Busy"));
+    }
+    world.pass(&store).await;
+    let without = |value: Option<Value>| Some((vec!["a".to_owned()], value));
+    assert_eq!(set.sent(&world), without(Some(set.value())), "{case}");
+    if takes_long {
+        let mut made = world.azure.get(STORE).expect("a store");
+        let shelf = json!({"name": "a", "properties": {"width": 1}});
+        made["properties"]["interior"]["shelves"] = json!([shelf]);
+        world.azure.set(STORE, made);
+        world.clock.advance(15);
+        let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+        world.azure.script(Method::Get, OPERATION, done);
+        if fails {
+            world.azure.script(Method::Get, STORE, error(503, "Busy"));
+        }
+        world.pass(&store).await;
+    }
+    for _ in 0..2 {
+        assert_eq!(set.sent(&world), None, "{case}");
+        world.pass(&store).await;
+    }
+    assert_eq!(set.sent(&world), None, "{case}");
+    assert_eq!(world.ready(&store), "False/Warning/Drifted", "{case}");
+    let events = world.cluster.take_events();
+    let is_kept = |(reason, _): &(String, String)| reason == names::event::KEPT;
+    assert!(!events.iter().any(is_kept), "{case}: {events:?}");
+    world.clock.advance(3_600);
+    world.pass(&store).await;
+    assert_eq!(set.sent(&world), without(set.own()), "{case}");
+    assert_eq!(world.ready(&store), "True//Succeeded", "{case}");
 }
