@@ -282,19 +282,37 @@ impl Walk<'_> {
         let observed = there.value().and_then(Value::as_array);
         let observed = observed.filter(|observed| desired.len() == observed.len())?;
         let fits = |wanted: usize, place: usize| {
-            let mut same = true;
             let there = There {
                 here: Some(&observed[place]),
                 ..there.item(None)
             };
-            let root = Path::Root("");
-            self.value(item, field, &desired[wanted], there, &root, &mut |leaf| {
-                same &= leaf.unseen || leaf.is_same();
-            });
-            same
+            self.fits(item, field, &desired[wanted], there)
         };
         matched(observed.len(), &fits)
     }
+
+    fn fits(&self, item: Type, field: &'static Field, desired: &Value, there: There<'_>) -> bool {
+        let mut same = true;
+        self.value(item, field, desired, there, &Path::Root(""), &mut |leaf| {
+            same &= leaf.unseen || leaf.is_same();
+        });
+        same
+    }
+}
+
+/// Whether an item of Azure's has what a desired one asks for; `at` are the rules of the list.
+pub(super) fn fits(
+    (item, field): (Type, &'static Field),
+    (desired, observed): (&Value, &Value),
+    at: At<'_>,
+    roots: Roots<'_>,
+) -> bool {
+    let there = There {
+        here: Some(observed),
+        at: at.item(),
+        ..There::default()
+    };
+    Walk(roots).fits(item, field, desired, there)
 }
 
 fn unseen<'a>(path: &Path<'_>, desired: &'a Value, observed: Option<&'a Value>) -> Leaf<'a> {
@@ -321,7 +339,7 @@ fn rule(ty: Type, field: &Field) -> Rule {
     }
 }
 
-fn is_object(item: Type) -> bool {
+pub(super) fn is_object(item: Type) -> bool {
     match item {
         Type::Struct(shape) => shape.semantic == Semantic::Plain,
         Type::Map(_) | Type::List(_) => true,
@@ -411,12 +429,12 @@ fn identity_of(
 }
 
 /// Which observed item each desired one is, by their identities.
-struct Pairs {
-    found: Vec<Option<usize>>,
+pub(super) struct Pairs {
+    pub found: Vec<Option<usize>>,
 }
 
 impl Pairs {
-    fn of(desired: &[Value], observed: &[Value], identifiers: &[&str], at: At<'_>) -> Self {
+    pub fn of(desired: &[Value], observed: &[Value], identifiers: &[&str], at: At<'_>) -> Self {
         let of_all = |items: &[Value], at: At<'_>| -> Vec<Option<String>> {
             let items = items.iter();
             items.map(|item| spelt(item, identifiers, at)).collect()
@@ -440,7 +458,7 @@ impl Pairs {
     }
 
     /// Places of the observed items, of so many, that nobody desires.
-    fn superfluous(&self, count: usize) -> impl Iterator<Item = usize> {
+    pub fn superfluous(&self, count: usize) -> impl Iterator<Item = usize> {
         (0..count).filter(|place| !self.found.contains(&Some(*place)))
     }
 }

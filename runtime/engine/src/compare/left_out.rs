@@ -65,7 +65,7 @@ fn says_nothing(value: &Value) -> bool {
 
 /// The members that a PUT could set. Of members that the schema has no name for, those that the answer's own schema has are
 /// Azure's.
-fn writable(
+pub(super) fn writable(
     tree: &ArmTree,
     shown: Option<&ArmTree>,
     members: &Map<String, Value>,

@@ -22,6 +22,7 @@ mod marked;
 mod marks;
 pub mod overlay;
 mod record;
+mod repeat;
 mod spelling;
 mod timed;
 
@@ -45,6 +46,7 @@ pub use look::Place;
 pub use marked::{MOST as MOST_MARKS, Mark, Remembered};
 pub use marks::Marks;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
+pub use repeat::Repeated;
 pub use spelling::{Same, Spelling, SpellingError, While, Word};
 pub use timed::{MOST_TIMED, Timed, Topic};
 

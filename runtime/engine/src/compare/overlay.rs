@@ -251,7 +251,10 @@ impl Others<'_> {
 }
 
 /// Names of the members of both, each once in whatever casing.
-fn names(desired: &Map<String, Value>, observed: Option<&Map<String, Value>>) -> Vec<String> {
+pub(super) fn names(
+    desired: &Map<String, Value>,
+    observed: Option<&Map<String, Value>>,
+) -> Vec<String> {
     let mut names: Vec<String> = desired.keys().cloned().collect();
     for name in observed.into_iter().flat_map(Map::keys) {
         if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
@@ -261,7 +264,10 @@ fn names(desired: &Map<String, Value>, observed: Option<&Map<String, Value>>) ->
     names
 }
 
-fn in_any_case<'v>(members: &'v mut Map<String, Value>, name: &str) -> Option<&'v mut Value> {
+pub(super) fn in_any_case<'v>(
+    members: &'v mut Map<String, Value>,
+    name: &str,
+) -> Option<&'v mut Value> {
     let mut members = members.iter_mut();
     let found = members.find(|(known, _)| known.eq_ignore_ascii_case(name));
     found.map(|(_, value)| value)

@@ -52,7 +52,7 @@ pub enum Right {
 
 impl Right {
     /// In one word.
-    pub fn name(&self) -> &'static str {
+    pub const fn name(&self) -> &'static str {
         match self {
             Self::Kept => "kept",
             Self::Unsent => "unsent",

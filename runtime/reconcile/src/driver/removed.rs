@@ -24,18 +24,24 @@ impl Pass<'_> {
     pub(super) fn removed(&mut self, work: &Work, differences: Vec<Difference>) -> Vec<Difference> {
         let is_of_item = |difference: &Difference| {
             let mut gone = work.items.all().filter(|item| item.fate == Fate::Goes);
-            gone.any(|item| is_at_or_below(&difference.path, &item.path))
+            // Where the last ones go, the list is what differs.
+            gone.any(|item| {
+                is_at_or_below(&difference.path, &item.path)
+                    || is_at_or_below(&item.path, &difference.path)
+            })
         };
         let (removed, drift): (Vec<_>, Vec<_>) = differences.into_iter().partition(is_of_item);
         let contest = self.contest(&drift, work.record.as_ref(), work.keyed());
         let is_disputed = matches!(self.findings.place.holder, Some(Holder::Disputed(_)));
         let waits = is_disputed || contest.is_some_and(|contest| contest.wait.is_some());
-        // Of more it would not be known at the end of an operation that they are drift.
-        let room = MOST_TIMED.saturating_sub(work.timed.len());
-        if waits && drift.len() <= room {
-            let carried = drift.into_iter().map(|drift| drift.path);
-            self.findings.payload.carried = carried.collect();
-            return removed;
+        if waits {
+            let carried: Vec<String> = drift.iter().map(|drift| drift.path.clone()).collect();
+            let places = self.repeated(work, &carried).places.len();
+            // Of more it would not be known at the end of an operation that they are drift.
+            if work.timed.len().saturating_add(places) <= MOST_TIMED {
+                self.findings.payload.carried = carried;
+                return removed;
+            }
         }
         self.findings.payload.drift.clone_from(&drift);
         removed.into_iter().chain(drift).collect()
@@ -51,8 +57,8 @@ impl Pass<'_> {
         let taken_out = sent.taken_out(&comparison, keyed).into_iter();
         let differences = comparison.differences().into_iter().chain(taken_out);
         let paths = differences.map(|difference| difference.path);
-        let is_carried = |path: &String| sent.timed(Topic::Carried, path, keyed).is_some();
-        paths.filter(is_carried).collect()
+        let is_carried = |path: &str| sent.timed(Topic::Carried, path, keyed).is_some();
+        paths.filter(|path| places(path).any(is_carried)).collect()
     }
 
     /// Whether what Azure has now is its answer to the PUT of this record, which an earlier pass has sent.
@@ -72,6 +78,13 @@ impl Pass<'_> {
         });
         timed.collect()
     }
+}
+
+/// A path, and all that it is within.
+fn places(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.match_indices(['.', '[']).map(|(at, _)| at);
+    let ends = ends.chain(std::iter::once(path.len()));
+    ends.filter_map(|end| path.get(..end))
 }
 
 /// Whether a path is another one or is within it.

@@ -1,7 +1,9 @@
 //! What a pass compares: the body to send, what Azure has, and what of both is whose.
 
 use armature_engine::compare::overlay::Others;
-use armature_engine::compare::{self, DigestKey, Held, Keyed, Mark, Record, Remembered, Timed};
+use armature_engine::compare::{
+    self, DigestKey, Held, Keyed, Mark, Record, Remembered, Repeated, Timed,
+};
 use armature_engine::owned::{Owned, Right};
 use armature_shapes::names;
 use serde_json::Value;
@@ -11,6 +13,9 @@ use super::pass::Pass;
 use crate::condition::reason;
 use crate::outcome::Failure;
 use crate::port::KubernetesError;
+
+/// Of what has one of these rights nothing is sent.
+const UNSENT: [&str; 2] = [Right::Unsent.name(), Right::ReadOnly.name()];
 
 /// What is compared in one step: the digests' key, what the user's annotations say, and the body.
 pub(super) struct Work {
@@ -52,9 +57,8 @@ impl Work {
 
     /// Whether the body repeats what Azure has of values that are not ours: it may have changed since it was read.
     pub fn carries_azures(&self) -> bool {
-        let unsent = [Right::Unsent.name(), Right::ReadOnly.name()];
         let mut moved = self.owned.moved.iter();
-        self.body != self.owned.desired || moved.any(|moved| !unsent.contains(&moved.right))
+        self.body != self.owned.desired || moved.any(|moved| !UNSENT.contains(&moved.right))
     }
 
     pub fn comparison<'a>(&'a self, pass: &'a Pass<'_>) -> compare::Comparison<'a> {
@@ -134,23 +138,29 @@ impl Pass<'_> {
 
     /// The same with Azure's values of drift that is put right later.
     fn carrying(&self, mut work: Work) -> Work {
-        work.carried = self.carried(&work);
-        if work.carried.is_empty() {
+        let carried = self.carried(&work);
+        if carried.is_empty() {
             return work;
         }
-        let others = Others {
-            ignored: &work.carried,
-            shared: &[],
-            is_ours: &|_| true,
-            is_held: &|_, _| false,
-        };
-        if let Some(azure) = self.findings.remote_body() {
-            work.body = others.body(self.version().spec, &work.body, azure);
-        }
-        work.owned.ignored.extend_from_slice(&work.carried);
+        let Repeated { body, places } = self.repeated(&work, &carried);
+        work.body = body;
+        work.owned.ignored.extend_from_slice(&places);
+        work.carried = places;
         let timed = self.carried_in(&work);
         work.timed.extend(timed);
         work
+    }
+
+    /// The body with what Azure has on these paths of differences.
+    pub(super) fn repeated(&self, work: &Work, carried: &[String]) -> Repeated {
+        let comparison = compare::Comparison {
+            desired: &work.body,
+            ..work.comparison(self)
+        };
+        let moved = work.owned.moved.iter();
+        let unsent = moved.filter(|moved| UNSENT.contains(&moved.right));
+        let unsent: Vec<String> = unsent.map(|moved| moved.path.clone()).collect();
+        comparison.repeating(carried, &unsent)
     }
 
     /// The body to send for what is desired, with what others own in the resource.

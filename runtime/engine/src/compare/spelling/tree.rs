@@ -162,6 +162,37 @@ impl<'s> At<'s> {
     }
 }
 
+/// A value of Azure's that stands in another place for the one that is desired.
+pub(in super::super) struct Twin {
+    /// Whether it stands in the same object.
+    pub is_beside: bool,
+    /// Its name there, else its path from the top.
+    pub name: String,
+    pub value: Value,
+}
+
+impl At<'_> {
+    /// What Azure has in another place, in a form that says more than the desired one can.
+    pub fn other_form(self, around: Around<'_>, roots: Roots<'_>) -> Option<Twin> {
+        self.rules().iter().find_map(|rule| {
+            let (Same::AlsoAs(other) | Same::AlsoIn(other)) = &rule.same else {
+                return None;
+            };
+            let value = observed_at(other, rule, around, roots)?.clone();
+            let is_beside = object_of(other) == object_of(&rule.path);
+            let name = match is_beside {
+                true => name_of(other),
+                false => other,
+            };
+            Some(Twin {
+                is_beside,
+                name: name.to_owned(),
+                value,
+            })
+        })
+    }
+}
+
 /// The only item of a list, or the list of it.
 fn in_other_form(value: &Value, wants_list: bool) -> Option<Value> {
     match value {

@@ -133,41 +133,71 @@ fn shelves(names: &[&str]) -> Value {
     json!({"capacity": 5, "shelves": shelves})
 }
 
-/// What somebody sets again and again: a value that the spec names, or one that it has taken out.
+/// What somebody does again and again: sets a value that the spec names, the same where no item is left, sets one that it has
+/// taken out, or deletes an item.
 #[derive(Clone, Copy, Debug)]
 enum Set {
     Named,
+    NamedAndLast,
     TakenOut,
+    Missing,
 }
 
 impl Set {
-    fn path(self) -> &'static str {
+    /// The items of the spec, without the one that is dropped.
+    fn items(self) -> &'static [&'static str] {
         match self {
-            Self::Named => "/properties/capacity",
-            Self::TakenOut => "/properties/tier",
+            Self::NamedAndLast => &[],
+            Self::Named | Self::TakenOut => &["a"],
+            Self::Missing => &["a", "c"],
         }
     }
 
-    fn value(self) -> Value {
+    /// The same while somebody has done it.
+    fn items_left(self) -> &'static [&'static str] {
         match self {
-            Self::Named => json!(9),
-            Self::TakenOut => json!("Cold"),
+            Self::Missing => &["a"],
+            _ => self.items(),
+        }
+    }
+
+    fn path(self) -> &'static str {
+        match self {
+            Self::Named | Self::NamedAndLast => "/properties/capacity",
+            Self::TakenOut => "/properties/tier",
+            Self::Missing => "/properties/interior/shelves/1/properties",
+        }
+    }
+
+    fn value(self) -> Option<Value> {
+        match self {
+            Self::Named | Self::NamedAndLast => Some(json!(9)),
+            Self::TakenOut => Some(json!("Cold")),
+            Self::Missing => None,
         }
     }
 
     /// Of the spec.
     fn own(self) -> Option<Value> {
         match self {
-            Self::Named => Some(json!(5)),
+            Self::Named | Self::NamedAndLast => Some(json!(5)),
             Self::TakenOut => None,
+            Self::Missing => Some(json!({"width": 1})),
         }
     }
 
     fn change(self, world: &World, second: usize) {
         let mut there = world.azure.get(STORE).expect("a store");
+        let properties = &mut there["properties"];
         match self {
-            Self::Named => there["properties"]["capacity"] = self.value(),
-            Self::TakenOut => there["properties"]["tier"] = self.value(),
+            Self::Named | Self::NamedAndLast => properties["capacity"] = json!(9),
+            Self::TakenOut => properties["tier"] = json!("Cold"),
+            Self::Missing => {
+                let shelves = properties["interior"]["shelves"].as_array_mut();
+                shelves
+                    .expect("shelves")
+                    .retain(|shelf| shelf["name"] != "c");
+            }
         }
         let at = format!("2026-01-01T00:00:{second:02}Z");
         there["systemData"] = json!({"lastModifiedBy": "alice@example.com", "lastModifiedByType": "User", "lastModifiedAt": at});
@@ -188,7 +218,7 @@ impl Set {
 /// the answer to the PUT cannot be read at once.
 #[tokio::test]
 async fn the_removal_of_an_item_ends_no_pause() {
-    for set in [Set::Named, Set::TakenOut] {
+    for set in [Set::Named, Set::NamedAndLast, Set::TakenOut, Set::Missing] {
         for takes_long in [false, true] {
             for fails in [false, true] {
                 remove_beside(set, takes_long, fails).await;
@@ -201,15 +231,15 @@ async fn remove_beside(set: Set, takes_long: bool, fails: bool) {
     const OPERATION: &str = "/subscriptions/s-1/providers/P/locations/l/operations/1";
     let case = format!("{set:?}, takes long {takes_long}, the GET fails {fails}");
     let (world, store) = World::with_store().await;
-    let mut both = shelves(&["a", "b"]);
-    both["tier"] = json!("Hot");
-    world.store(both);
+    let mut all = shelves(&[set.items(), &["b"]].concat());
+    all["tier"] = json!("Hot");
+    world.store(all);
     world.pass(&store).await;
-    let mut one = shelves(&["a"]);
-    if matches!(set, Set::Named) {
-        one["tier"] = json!("Hot");
+    let mut dropped = shelves(set.items());
+    if !matches!(set, Set::TakenOut) {
+        dropped["tier"] = json!("Hot");
     }
-    world.store(one);
+    world.store(dropped);
     world.pass(&store).await;
     for (round, wait) in [(0, 1), (1, 60), (2, 58)] {
         set.change(&world, round);
@@ -234,12 +264,17 @@ async fn remove_beside(set: Set, takes_long: bool, fails: bool) {
         world.azure.script(Method::Get, STORE, error(503, "Busy"));
     }
     world.pass(&store).await;
-    let without = |value: Option<Value>| Some((vec!["a".to_owned()], value));
-    assert_eq!(set.sent(&world), without(Some(set.value())), "{case}");
+    let body = |names: &[&str], value: Option<Value>| {
+        let names = names.iter().map(|name| (*name).to_owned());
+        Some((names.collect::<Vec<_>>(), value))
+    };
+    let repeated = body(set.items_left(), set.value());
+    assert_eq!(set.sent(&world), repeated, "{case}");
     if takes_long {
         let mut made = world.azure.get(STORE).expect("a store");
-        let shelf = json!({"name": "a", "properties": {"width": 1}});
-        made["properties"]["interior"]["shelves"] = json!([shelf]);
+        let left = set.items_left().iter();
+        let left = left.map(|name| json!({"name": name, "properties": {"width": 1}}));
+        made["properties"]["interior"]["shelves"] = left.collect();
         world.azure.set(STORE, made);
         world.clock.advance(15);
         let done = response(200, &[], Some(json!({"status": "Succeeded"})));
@@ -260,6 +295,7 @@ async fn remove_beside(set: Set, takes_long: bool, fails: bool) {
     assert!(!events.iter().any(is_kept), "{case}: {events:?}");
     world.clock.advance(3_600);
     world.pass(&store).await;
-    assert_eq!(set.sent(&world), without(set.own()), "{case}");
+    let whole = body(set.items(), set.own());
+    assert_eq!(set.sent(&world), whole, "{case}");
     assert_eq!(world.ready(&store), "True//Succeeded", "{case}");
 }
