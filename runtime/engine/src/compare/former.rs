@@ -138,7 +138,7 @@ impl Former {
                 super::look::add(&mut shown, &leaf);
             }
         });
-        let is_known = missing.is_empty() && self.named.len() < NAMED;
+        let is_known = missing.is_empty() && self.has_all();
         is_known.then(|| shown.finish() == observed)
     }
 
@@ -236,6 +236,11 @@ impl Former {
                 self.once.retain(|once| *once != name);
             }
         });
+    }
+
+    /// Whether there was room for all paths that were named.
+    pub fn has_all(&self) -> bool {
+        self.named.len() < NAMED
     }
 
     /// Whether it takes more than earlier releases can read.

@@ -434,6 +434,11 @@ impl Record {
         timed.any(|entry| entry.topic == Topic::Carried)
     }
 
+    /// Whether there was room for all that the spec named.
+    pub fn has_all_that_was_named(&self) -> bool {
+        self.paths.has_all()
+    }
+
     /// Whether Azure took the PUT, and what it made of it has not been read yet.
     pub fn is_answered(&self) -> bool {
         self.applied == Applied::Acknowledged

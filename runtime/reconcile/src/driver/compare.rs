@@ -70,9 +70,24 @@ impl Pass<'_> {
             return Ok(false);
         }
         let work = self.work().await?;
+        if !self.knows_what_was_sent(&work) {
+            return Ok(false);
+        }
         let stays = work.items.has_gone() || self.leaving(&work.items).is_some();
         let is_equal = self.compared(&work).1.is_empty() && work.comparison(self).is_certain();
         Ok(is_equal && !stays)
+    }
+
+    /// Whether it is known what Azure has of an earlier spec: what was taken out of that one, and which value is an edit.
+    fn knows_what_was_sent(&self, work: &Work) -> bool {
+        let sent = self.book.put_generation();
+        let record = work.record.as_ref();
+        let is_known = record.is_some_and(|record| {
+            sent == Some(record.generation()) && record.has_all_that_was_named()
+        });
+        let is_unknown = |moved: &owned::Moved| moved.is_unknown || moved.is_forgotten;
+        let mut differing = work.owned.moved.iter().filter(|moved| moved.differs);
+        is_known && !differing.any(is_unknown)
     }
 
     /// Items that are resources of their own and that the spec has dropped, and what becomes of each.

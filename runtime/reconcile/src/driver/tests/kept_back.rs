@@ -115,3 +115,64 @@ async fn what_was_left_without_a_word_stays() {
         "{lines:?}"
     );
 }
+
+/// Without a record of what was sent last, nobody knows what an edit has taken out.
+#[tokio::test]
+async fn an_edit_of_which_nothing_is_known_is_told() {
+    type Apply = fn(&World, bool) -> ObjectKey;
+    fn store(world: &World, mut spec: Value, name: &str, more: Option<Value>) -> ObjectKey {
+        if let Some(more) = more {
+            spec[name] = more;
+        }
+        world.store(spec)
+    }
+    let table: [(&str, Apply); 3] = [
+        ("a value", |world, whole| {
+            let tier = whole.then(|| json!("Hot"));
+            store(world, json!({"capacity": 5}), "tier", tier)
+        }),
+        ("an item", |world, whole| {
+            let shelves = whole.then(|| json!([{"name": "a", "width": 1}]));
+            store(world, json!({"capacity": 5}), "shelves", shelves)
+        }),
+        ("an entry of a map", |world, whole| {
+            let mut spec = json!({"location": "westus", "tags": {"a": "1"}});
+            if whole {
+                spec["tags"]["b"] = json!("2");
+            }
+            world.cluster.apply(&kinds::GROUP, "g", &spec)
+        }),
+    ];
+    for (what, apply) in table {
+        for is_recorded in [true, false] {
+            let world = World::with_group().await;
+            let object = apply(&world, true);
+            world.pass(&object).await;
+            assert_eq!(world.ready(&object), "True//Succeeded");
+            if !is_recorded {
+                for name in [
+                    names::LATEST_RECONCILED_GENERATION,
+                    names::CLAIMED_SPEC,
+                    names::BASELINE,
+                ] {
+                    world.cluster.annotate(&object, name, None);
+                }
+            }
+            let skip = Some("skip");
+            world
+                .cluster
+                .annotate(&object, names::RECONCILE_POLICY, skip);
+            world.pass(&object).await;
+            assert_eq!(world.message(&object), "", "{what}: it is well");
+            apply(&world, false);
+            world.azure.take_bodies();
+            assert_eq!(world.pass(&object).await, Requeue::Sync);
+            let told = world.message(&object);
+            assert!(
+                told.contains("is not sent"),
+                "{what}, {is_recorded}: {told}"
+            );
+            assert_eq!(world.azure.take_bodies().len(), 0);
+        }
+    }
+}
