@@ -42,7 +42,7 @@ pub fn left_alone(look: &Look) -> Vec<LeftAlone> {
         manifest: moved.desired.clone(),
         azure: moved.observed.clone(),
         rule: moved.rule.clone(),
-        may_be_edit: moved.is_unknown,
+        may_be_edit: moved.may_be_edit,
     });
     told.collect()
 }

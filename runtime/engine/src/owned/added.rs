@@ -79,6 +79,7 @@ impl Owned {
             is_told: true,
             is_new: false,
             is_unknown: false,
+            may_be_edit: false,
             is_forgotten: true,
         });
     }

@@ -128,6 +128,14 @@ impl<'v> Bodies<'v> {
         }
     }
 
+    /// Whether a PUT of an edit of the place has what the spec says: none of its rules has another word for that.
+    pub fn sends_edit(self, rules: &[&Rule], place: &Place) -> bool {
+        let mut holding = rules
+            .iter()
+            .filter(|rule| !matches!(rule.right, Right::Added(_)) && self.hold(place, &rule.terms));
+        holding.all(|rule| self.verdict(rule, place, Remembered::Other) == Verdict::Spec)
+    }
+
     /// By what scales the resource. Where nothing does anymore, the number stays until it is edited.
     fn scaled(
         self,

@@ -23,7 +23,7 @@ impl Owned {
         }
         for place in &places {
             if let (Some(_), Some(theirs)) = bodies.at(place) {
-                self.take(rule, place, bodies, Verdict::Azure(theirs.clone()));
+                self.take((rule, true), place, bodies, Verdict::Azure(theirs.clone()));
             }
         }
     }

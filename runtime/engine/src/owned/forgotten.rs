@@ -38,6 +38,7 @@ impl Owned {
             moved.is_forgotten = is_forgotten && moved.differs;
             if moved.is_forgotten {
                 (moved.is_told, moved.is_new, moved.is_unknown) = (true, is_new, false);
+                moved.may_be_edit = false;
                 is_told = true;
             }
         }

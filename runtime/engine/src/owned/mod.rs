@@ -75,9 +75,11 @@ pub struct Moved {
     pub is_told: bool,
     /// Whether Azure had another value, or none, when it was told last.
     pub is_new: bool,
-    /// Whether nothing is remembered, so that an edit of it would not be noticed.
+    /// Whether nothing is remembered, so that an edit of it would not be noticed. Of what is never sent none counts.
     pub is_unknown: bool,
-    /// The same for want of room: it stays so.
+    /// The same, and an edit of it would be sent.
+    pub may_be_edit: bool,
+    /// The same as unknown for want of room: it stays so.
     pub is_forgotten: bool,
 }
 
@@ -231,7 +233,10 @@ impl Owned {
             }
             match bodies.verdict(rule, place, remembered) {
                 Verdict::Spec => {}
-                verdict => return self.take(rule, place, bodies, verdict),
+                verdict => {
+                    let is_sent = bodies.sends_edit(rules, place);
+                    return self.take((rule, is_sent), place, bodies, verdict);
+                }
             }
         }
     }
@@ -272,10 +277,17 @@ impl Owned {
         }
     }
 
-    /// Puts what counts into the place.
-    fn take(&mut self, rule: &Rule, place: &Place, bodies: Bodies<'_>, verdict: Verdict) {
+    /// Puts what counts into the place; told whether an edit of it would be sent.
+    fn take(
+        &mut self,
+        (rule, is_edit_sent): (&Rule, bool),
+        place: &Place,
+        bodies: Bodies<'_>,
+        verdict: Verdict,
+    ) {
         let (ours, theirs) = bodies.at(place);
         let mut is_told = rule.right == Right::Told;
+        let has_edits = verdict != Verdict::Nothing;
         match verdict {
             Verdict::Spec => return,
             Verdict::Unknown => {
@@ -305,6 +317,7 @@ impl Owned {
         }
         let is_remembered = self.marks.iter().find(|mark| mark.path == place.path);
         let remembered = is_remembered.map(|mark| (bodies.memory)(mark));
+        let is_unknown = has_edits && remembered == Some(Remembered::Nothing);
         let differs = ours.is_some_and(|ours| !theirs.is_some_and(|it| is_same_text(ours, it)));
         self.moved.push(Moved {
             path: place.path.clone(),
@@ -317,7 +330,8 @@ impl Owned {
             is_hidden: place.is_hidden,
             is_told,
             is_new,
-            is_unknown: remembered == Some(Remembered::Nothing),
+            is_unknown,
+            may_be_edit: is_edit_sent && is_unknown,
             is_forgotten: false,
         });
     }

@@ -1,5 +1,6 @@
 //! Tables of rules over two bodies.
 
+mod edits;
 mod exchanged;
 mod forgotten;
 mod paths;

@@ -23,10 +23,10 @@ use serde_json::{Map, Value};
 use armature_shapes::conversion::{self, StoredPlace};
 use armature_shapes::kind::KindInfo;
 
-use super::Kinds;
+use super::{Kinds, bag};
 
 /// The member in which an object says who it is.
-const METADATA: &str = "metadata";
+pub(super) const METADATA: &str = "metadata";
 
 /// Members that stay text.
 type Texts<'a> = Vec<(String, &'a RawValue)>;
@@ -113,10 +113,14 @@ impl<'a> Document<'a> {
             version.is_some_and(|(_, version)| conversion::is_stored(info, version))
         };
         let found = self.object.get("apiVersion").and_then(Value::as_str);
-        if self.deep > 0 && !found.is_some_and(is_stored) {
+        let is_from_stored = found.is_some_and(is_stored);
+        if self.deep > 0 && !is_from_stored {
             return Err("it is nested too deeply to be converted".to_owned());
         }
         let from = found.and_then(|it| Some(it.rsplit_once('/')?.1.to_owned()));
+        if is_from_stored && !is_stored(api_version) {
+            self.deep += bag::take_deep(&mut self.object);
+        }
         let converted = conversion::convert(info, self.object, version);
         self.object = converted.map_err(|error| error.to_string())?;
         // Nothing is lost where it goes from one stored form into another.
