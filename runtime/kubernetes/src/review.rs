@@ -3,6 +3,7 @@
 //! A list is one review. Its objects are converted one after the other and the answer is given in pieces, so that beside
 //! the review itself hardly anything is in memory, however long it is.
 
+mod bag;
 mod document;
 #[cfg(test)]
 mod tests;
