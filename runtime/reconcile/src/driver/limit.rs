@@ -4,7 +4,7 @@
 //! others. It is ended between steps or within one, and the object says so. What a step had begun is given up there as it
 //! would be if the process ended, with two exceptions: a write is waited for, and what Azure made of a PUT is read and recorded.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -20,25 +20,83 @@ use crate::port::KubernetesError;
 /// How long a pass may take. Azure answers within a minute or two, and few passes send more than a handful of requests.
 pub(super) const LONGEST_PASS: Duration = Duration::from_secs(5 * 60);
 
-/// What each step has, however late it is.
+/// What the last step has that begins late: once in a pass.
 const LEAST: Duration = Duration::from_secs(30);
 
 /// How often it is looked at whether a write of an extension has had its answer.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// A step that was ended before its end, in words for people.
-pub(super) struct Ended(&'static str);
+/// A step that was ended before its end.
+pub(super) struct Ended {
+    /// In words for people.
+    step: &'static str,
+    /// How long the pass had taken by then.
+    after: Duration,
+}
+
+/// The time that a pass has left.
+pub(super) struct Limit {
+    began: Instant,
+    deadline: Instant,
+    /// Whether a step has had more than that already.
+    was_extended: bool,
+}
+
+impl Limit {
+    /// Of a pass that begins.
+    pub(super) fn new() -> Self {
+        let began = Instant::now();
+        Self {
+            began,
+            deadline: began + LONGEST_PASS,
+            was_extended: false,
+        }
+    }
+
+    /// The end of a step, however long that takes. No later step has less time for it.
+    async fn awaited<T>(&mut self, step: impl Future<Output = T>) -> T {
+        let began = Instant::now();
+        let done = step.await;
+        self.deadline += began.elapsed();
+        done
+    }
+
+    /// The end of a step, unless the pass has taken too long by then and nothing is being written.
+    async fn within<T>(
+        &mut self,
+        mut step: Pin<&mut impl Future<Output = T>>,
+        is_writing: impl Fn() -> bool,
+    ) -> Result<T, Duration> {
+        // Most need no timer, and whoever only looks ahead has none.
+        if let Poll::Ready(done) = futures::poll!(&mut step) {
+            return Ok(done);
+        }
+        let least = Instant::now() + LEAST;
+        if self.deadline < least && !self.was_extended {
+            self.deadline = least;
+            self.was_extended = true;
+        }
+        let mut deadline = self.deadline;
+        loop {
+            if let Ok(done) = timeout_at(deadline, &mut step).await {
+                return Ok(done);
+            }
+            if !is_writing() {
+                return Err(self.began.elapsed());
+            }
+            deadline = Instant::now() + MOMENT;
+        }
+    }
+}
 
 impl Pass<'_> {
     /// Performs a step, until the pass has taken too long.
     pub(super) async fn perform_until(
         &mut self,
         action: Action,
-        mut deadline: Instant,
+        limit: &mut Limit,
     ) -> Result<Result<(), Ended>, KubernetesError> {
         let words = action.words();
-        // What took long before, and was waited for, is not this step's fault.
-        deadline = deadline.max(Instant::now() + LEAST);
         let must_end = action.writes() || self.owes_record();
         let gate = self.ways.gate.clone();
         let mut step = pin!(async {
@@ -47,20 +105,11 @@ impl Pass<'_> {
             Ok(())
         });
         if must_end {
-            return step.await.map(Ok);
+            return limit.awaited(step).await.map(Ok);
         }
-        // Most need no timer, and whoever only looks ahead has none.
-        if let Poll::Ready(performed) = futures::poll!(&mut step) {
-            return performed.map(Ok);
-        }
-        loop {
-            if let Ok(performed) = timeout_at(deadline, &mut step).await {
-                return performed.map(Ok);
-            }
-            if !gate.is_writing() {
-                return Ok(Err(Ended(words)));
-            }
-            deadline = Instant::now() + MOMENT;
+        match limit.within(step.as_mut(), || gate.is_writing()).await {
+            Ok(performed) => performed.map(Ok),
+            Err(after) => Ok(Err(Ended { step: words, after })),
         }
     }
 
@@ -74,16 +123,68 @@ impl Pass<'_> {
 impl Ended {
     /// The end of the pass. Another one begins as late as this one ended: what never answers has half of a worker at most.
     pub(super) fn finish(self) -> Finish {
+        let Self { step, after } = self;
+        let after = Duration::from_secs(after.as_secs());
         let message = format!(
-            "the pass was ended after {} s, in the step '{}': something did not answer. It is tried again",
-            LONGEST_PASS.as_secs(),
-            self.0
+            "the pass was ended after {} s, in the step '{step}': something did not answer. It is tried again",
+            after.as_secs()
         );
         let failure = Failure {
-            retry_after: Some(LONGEST_PASS),
+            retry_after: Some(after),
             ..Failure::warning(reason::TIMED_OUT, RetryClass::Slow, message)
         };
         let event = warning(reason::TIMED_OUT, &failure.message);
         Finish::failed(&failure).and(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::*;
+
+    /// When a pass of so many steps ends, of which each takes so many seconds, in seconds; and whether it was ended. Of some it is
+    /// waited for.
+    async fn run(steps: usize, seconds: u64, waits: impl Fn(usize) -> bool) -> (u64, bool) {
+        let mut limit = Limit::new();
+        for step in 0..steps {
+            let sleep = sleep(Duration::from_secs(seconds));
+            if waits(step) {
+                limit.awaited(sleep).await;
+                continue;
+            }
+            let mut sleep = pin!(sleep);
+            if let Err(after) = limit.within(sleep.as_mut(), || false).await {
+                assert_eq!(after.as_secs(), limit.began.elapsed().as_secs());
+                return (after.as_secs(), true);
+            }
+        }
+        (limit.began.elapsed().as_secs(), false)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn however_many_steps_are_late_a_pass_ends() {
+        assert_eq!(run(10, 29, |_| false).await, (290, false));
+        assert_eq!(run(11, 29, |_| false).await, (319, false), "one is late");
+        assert_eq!(run(40, 29, |_| false).await, (320, true));
+        assert_eq!(run(40, 60, |_| false).await, (330, true));
+        assert_eq!(run(40, 299, |_| false).await, (329, true));
+    }
+
+    /// What took long before, and was waited for, is no later step's fault.
+    #[tokio::test(start_paused = true)]
+    async fn what_is_waited_for_takes_no_time_of_others() {
+        assert_eq!(run(3, 299, |step| step == 0).await, (299 + 329, true));
+        assert_eq!(run(12, 29, |step| step < 2).await, (348, false));
+        assert_eq!(run(40, 29, |step| step == 39).await, (320, true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_step_that_writes_is_waited_for_beyond_the_end() {
+        let mut limit = Limit::new();
+        let mut step = pin!(sleep(Duration::from_secs(400)));
+        assert!(limit.within(step.as_mut(), || true).await.is_ok());
+        assert_eq!(limit.began.elapsed().as_secs(), 400);
     }
 }

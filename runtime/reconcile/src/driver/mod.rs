@@ -90,9 +90,8 @@ use armature_azure::budget::Budget;
 use armature_engine::expression::Cache;
 use armature_shapes::resource::ObjectKey;
 use jiff::Timestamp;
-use limit::LONGEST_PASS;
+use limit::Limit;
 use pass::{Pass, Unreadable};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -269,14 +268,14 @@ impl Reconciler {
         };
         pass.first_look = first_look;
         pass.bind_requests();
-        let deadline = Instant::now() + LONGEST_PASS;
+        let mut limit = Limit::new();
         for _ in 0..STEPS {
             let action = decide(&pass.view(), &pass.observed());
             tracing::debug!(?action, "step");
             if let Action::Finish(finish) = action {
                 return pass.finish(finish).await;
             }
-            if let Err(ended) = pass.perform_until(action, deadline).await? {
+            if let Err(ended) = pass.perform_until(action, &mut limit).await? {
                 return pass.finish(ended.finish()).await;
             }
             if let Some(wait) = pass.ways.session.put_off() {
