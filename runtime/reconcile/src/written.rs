@@ -1,13 +1,13 @@
 //! What was written in Azure of late: what this process has sent, so that the news of it is no news ([`crate::lookout`]), and who
-//! else wrote, as the Graph tells, for people.
+//! else wrote, as the Graph tells, for people; and which types refuse a PUT for another ETag.
 //!
 //! One entry of each for an object at most. Its latest PUT goes with the object, and a while after the read that followed it, when
 //! the Graph has told of the change or is so late that a read is wanted anyway.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use armature_shapes::resource::ObjectKey;
+use armature_shapes::resource::{Kind, ObjectKey};
 use jiff::{SignedDuration, Timestamp};
 
 /// Time for which a PUT is remembered after it was read back. The Graph tells of changes within minutes.
@@ -30,6 +30,8 @@ pub struct Written(Mutex<All>);
 struct All {
     puts: HashMap<ObjectKey, Put>,
     others: HashMap<ObjectKey, (Box<str>, Timestamp)>,
+    /// Of these types, in these versions, services look at `If-Match`.
+    refusing: HashSet<(Kind, &'static str)>,
     next_sweep: Timestamp,
 }
 
@@ -38,6 +40,7 @@ impl Default for All {
         Self {
             puts: HashMap::new(),
             others: HashMap::new(),
+            refusing: HashSet::new(),
             next_sweep: Timestamp::MIN,
         }
     }
@@ -99,6 +102,16 @@ impl Written {
         all.others.get(key).map(|(who, _)| who.to_string())
     }
 
+    /// Azure has refused a PUT of this type because the resource had another ETag.
+    pub(crate) fn has_refused(&self, interface: (Kind, &'static str)) {
+        self.lock().refusing.insert(interface);
+    }
+
+    /// Whether Azure is known to refuse such a PUT.
+    pub(crate) fn refuses(&self, interface: (Kind, &'static str)) -> bool {
+        self.lock().refusing.contains(&interface)
+    }
+
     /// The object is gone.
     pub(crate) fn forget(&self, key: &ObjectKey) {
         let mut all = self.lock();
@@ -134,7 +147,6 @@ impl All {
 
 #[cfg(test)]
 mod tests {
-    use armature_shapes::resource::Kind;
     use armature_shapes::testing::kinds;
 
     use super::*;

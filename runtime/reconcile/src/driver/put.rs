@@ -1,6 +1,7 @@
 //! The PUT, and what goes along with it that others own.
 
 use armature_shapes::names;
+use armature_shapes::resource::Kind;
 use jiff::SignedDuration;
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ use crate::remote::Begun;
 /// PUTs of one pass that are begun again because the resource changed after it was read, or may have.
 const ATTEMPTS: usize = 3;
 
-/// How old what Azure said may be when a PUT repeats it and the service has no ETags.
+/// How old what Azure said may be when a PUT repeats it and the service is not known to look at ETags.
 const OLDEST: SignedDuration = SignedDuration::from_secs(5);
 
 /// How far behind a watch is thought to be at most.
@@ -35,9 +36,12 @@ impl Pass<'_> {
         self.ways.gate.take_correlation();
         let sent = self.send_put(work.body, repeats).await;
         self.note_sent();
-        if matches!(sent, Begun::Overtaken(_)) && self.findings.writes.overtaken < ATTEMPTS {
-            self.look_anew();
-            return Ok(());
+        if matches!(sent, Begun::Overtaken(_)) {
+            self.reconciler.written.has_refused(self.interface());
+            if self.findings.writes.overtaken < ATTEMPTS {
+                self.look_anew();
+                return Ok(());
+            }
         }
         let is_unheard = matches!(sent, Begun::Unheard(_));
         let (begun, operation) = self.begun(sent).await;
@@ -107,13 +111,19 @@ impl Pass<'_> {
         self.findings.seen.answer.as_ref()?.etag.as_ref()
     }
 
-    /// Whether a PUT would repeat what was read a while ago, with nothing that would have Azure refuse it if that has changed since.
-    /// What takes that long each time is sent in the end.
+    /// The type of the resource, in the version in which Azure is asked.
+    fn interface(&self) -> (Kind, &'static str) {
+        (self.object.key().kind, self.version().api_version)
+    }
+
+    /// Whether a PUT would repeat what was read a while ago, with nothing that would have Azure refuse it if that has changed since:
+    /// many services show ETags that they do not look at. What takes that long each time is sent in the end.
     fn is_too_old(&self, repeats: bool) -> bool {
         let since = self.findings.seen.since;
         let age = since.map(|since| self.reconciler.clock.now().duration_since(since));
+        let is_guarded = self.etag().is_some() && self.reconciler.written.refuses(self.interface());
         repeats
-            && self.etag().is_none()
+            && !is_guarded
             && age.is_some_and(|age| age > OLDEST)
             && self.findings.writes.overtaken < ATTEMPTS
     }

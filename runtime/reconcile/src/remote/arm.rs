@@ -90,11 +90,11 @@ impl Session for Gate {
                 at: None,
             })),
             200..300 => {
+                let etag = etag_of(&response);
                 let body = response.body.unwrap_or_default();
-                let etag = etag_in(&body).or(response.headers.get("etag").map(String::as_str));
                 Ok(Some(Reading {
                     provisioning: provisioning(&body),
-                    etag: etag.map(str::to_owned),
+                    etag,
                     at: ahead.and_then(|ahead| asked.checked_add(ahead).ok()),
                     body: Some(body),
                 }))
@@ -320,6 +320,13 @@ pub(crate) fn transport_failure(error: &TransportError) -> Failure {
     failure
 }
 
+/// The ETag of a resource: that of the answer, which is the one that `If-Match` is about; else the one that it shows.
+fn etag_of(response: &Response) -> Option<String> {
+    let header = response.headers.get("etag").map(String::as_str);
+    let shown = || etag_in(response.body.as_ref()?);
+    header.or_else(shown).map(str::to_owned)
+}
+
 /// The ETag in a resource, where services put it and as they spell it.
 fn etag_in(body: &Value) -> Option<&str> {
     let places = ["/etag", "/eTag", "/properties/etag", "/properties/eTag"];
@@ -379,5 +386,18 @@ mod tests {
             assert_eq!(etag_in(&body), Some("1"), "{body}");
         }
         assert_eq!(etag_in(&serde_json::json!({"etag": 1})), None);
+    }
+
+    #[test]
+    fn the_etag_of_the_answer_comes_before_the_one_that_the_resource_shows() {
+        let etag = |headers: &[(&str, &str)], body: Option<Value>| {
+            etag_of(&crate::testing::response(200, headers, body))
+        };
+        let body = || Some(serde_json::json!({"properties": {"eTag": "shown"}}));
+        let header = [("etag", "of the answer")];
+        assert_eq!(etag(&header, body()).as_deref(), Some("of the answer"));
+        assert_eq!(etag(&header, None).as_deref(), Some("of the answer"));
+        assert_eq!(etag(&[], body()).as_deref(), Some("shown"));
+        assert_eq!(etag(&[], None), None);
     }
 }

@@ -28,6 +28,38 @@ impl PreReconciliationChecker for Slow {
     }
 }
 
+/// A check that takes its time while somebody changes the store, and none afterwards.
+#[derive(Clone)]
+struct Moving(Arc<ManualClock>, Arc<MemoryAzure>, Value);
+
+#[async_trait]
+impl PreReconciliationChecker for Moving {
+    type Hub = HubStore;
+    async fn check(
+        &self,
+        _: &Context,
+        _: &TypedObject<HubStore>,
+        next: Next<'_, PreCheck>,
+    ) -> Result<PreCheck, ExtensionError> {
+        if self.1.get(STORE).as_ref() != Some(&self.2) {
+            self.0.advance(6);
+            self.1.set(STORE, self.2.clone());
+        }
+        next.call().await
+    }
+}
+
+impl World {
+    /// From now on checks take so many seconds.
+    fn slow(&mut self, seconds: i64) {
+        let slow = Slow(self.clock.clone(), seconds);
+        self.extensions = Registry::builder()
+            .register_pre_checker(slow)
+            .build()
+            .unwrap();
+    }
+}
+
 /// Both ways in which a value is Azure's.
 const RULES: [&str; 2] = ["properties.capacity", "properties.capacity from 1 to 10"];
 
@@ -79,18 +111,56 @@ async fn where_there_are_etags_a_value_that_moved_meanwhile_is_read_again() {
 }
 
 #[tokio::test]
-async fn where_there_are_none_what_was_read_long_ago_is_read_again() {
-    // One of them is after the PUT.
-    for (seconds, etag, gets) in [(5, None, 2), (6, None, 5), (6, Some("1"), 2)] {
+async fn where_none_is_looked_at_what_was_read_long_ago_is_read_again() {
+    // One of them is after the PUT. An ETag that is shown may mean nothing.
+    for (seconds, etag, gets) in [
+        (5, None, 2),
+        (6, None, 5),
+        (5, Some("1"), 2),
+        (6, Some("1"), 5),
+    ] {
         let (mut world, store) = with_an_edit(RULES[1], etag).await;
-        let slow = Slow(world.clock.clone(), seconds);
-        world.extensions = Registry::builder()
-            .register_pre_checker(slow)
-            .build()
-            .unwrap();
+        world.slow(seconds);
         let found = sent(&world, &store).await;
         assert_eq!(found, ([gets, 1], json!(9)), "{seconds} {etag:?}");
     }
+}
+
+/// Once Azure has refused a PUT for its ETag, that is enough for all of the type.
+#[tokio::test]
+async fn where_etags_are_known_to_be_looked_at_nothing_is_read_again() {
+    let (mut world, store) = with_an_edit(RULES[1], Some("2")).await;
+    let stale = moved_to(&world, 7, Some("1"));
+    world
+        .azure
+        .script(Method::Get, STORE, response(200, &[], Some(stale)));
+    let first = world.reconciler();
+    assert_eq!(first.reconcile(&store).await, Requeue::Sync);
+    world.azure.set(STORE, moved_to(&world, 8, Some("3")));
+    world.store(json!({"capacity": 5, "location": "westus", "zones": ["1"]}));
+    world.forget();
+    world.slow(6);
+    let second = Reconciler {
+        written: first.written.clone(),
+        ..world.reconciler()
+    };
+    assert_eq!(second.reconcile(&store).await, Requeue::Sync);
+    let requests = ["GET", "PUT", "GET"].map(|method| format!("{method} {STORE}"));
+    assert_eq!(world.requests(), requests);
+}
+
+/// What moves while a check takes its time is not lost where a service shows ETags and does not look at them.
+#[tokio::test]
+async fn an_etag_that_nobody_looks_at_protects_nothing() {
+    let (mut world, store) = with_an_edit(RULES[1], Some("2")).await;
+    world.azure.ignore_etags();
+    let moved = moved_to(&world, 8, Some("3"));
+    let moving = Moving(world.clock.clone(), world.azure.clone(), moved);
+    world.extensions = Registry::builder()
+        .register_pre_checker(moving)
+        .build()
+        .unwrap();
+    assert_eq!(sent(&world, &store).await, ([3, 1], json!(8)));
 }
 
 /// A service that changes its ETag at each look gets the PUT all the same.
