@@ -147,6 +147,8 @@ pub struct OperatorConfig {
     pub metrics_readers: MetricsReaders,
     /// Service by which those who prove themselves read `/metrics`: the certificate is for it, too.
     pub metrics_service: Option<String>,
+    /// Whether those who prove themselves may have a CPU profile, too.
+    pub profiling: bool,
     /// The oldest version of TLS that webhook and metrics take.
     pub tls_min_version: TlsVersion,
     /// Policy of objects that have none, in namespaces that have none.

@@ -19,6 +19,7 @@
 //! | [`installation`] | the operator that is installed in a cluster, and what it is told |
 //! | [`takeover`] | a cluster from Azure Service Operator, and back |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
+//! | `metrics`, `profile` | figures for Prometheus, and CPU profiles of the process |
 //! | [`colour`] | who gets colours |
 //! | [`logging`] | where log lines go and how they look |
 //! | [`traces`] | spans for an OpenTelemetry collector |
@@ -48,6 +49,7 @@ mod migration;
 pub mod operator;
 pub mod plan;
 mod platform;
+mod profile;
 pub mod relations;
 pub mod render;
 mod secret_bounds;

@@ -157,7 +157,7 @@ impl Manager {
             let (reconciler, metrics) = (reconciler.clone(), self.metrics.clone());
             async move {
                 let pass = reconciler.look(&look);
-                metrics.reconcile(look.key.kind, pass).await
+                metrics.reconcile(look.key.kind, look.waited, pass).await
             }
         };
         let looking_out = async {

@@ -23,7 +23,7 @@ use crate::descriptions::describe;
 use crate::descriptions::retirements::deprecate;
 use crate::health::Readiness;
 use crate::manager::Manager;
-use crate::metrics::{self, Endpoint};
+use crate::metrics::{self, Endpoint, Profiles};
 use crate::migration::{self, Migrator};
 use crate::start_error::StartError;
 use crate::webhook::{self, Certificates};
@@ -187,13 +187,17 @@ impl Operator {
                 Arc::new(ServingCertificate::new(&own)?)
             }
         };
-        let readers = Readers::new(client, metrics::PATH);
+        let readers = Readers::new(client.clone(), metrics::PATH);
+        let profiles = config
+            .profiling
+            .then(|| Profiles::new(client, self.stop.clone()));
         Ok(Endpoint::guarded(
             listener,
             registry,
             certificate,
             config.tls_min_version,
             readers,
+            profiles,
         )?)
     }
 

@@ -259,11 +259,12 @@ such as v2.3.4, and such a tag alone. Ours is told by its name, wherever it is m
 {{- if kindIs "bool" $values.authentication }}{{ $guards = $values.authentication }}{{ end -}}
 {{- $isOpen := or $guards (eq (toString $values.secure) "false") -}}
 {{- $address = $address | default (ternary "0.0.0.0" "127.0.0.1" $isOpen) -}}
-{{- if $values.profiling -}}
-{{- include "armature.note" (list . "metrics.profiling has no meaning here: the operator serves no profiles.") -}}
+{{- $profiles := and $values.enable $values.profiling $guards -}}
+{{- if and $values.enable $values.profiling (not $guards) -}}
+{{- include "armature.note" (list . "metrics.profiling is without effect: profiles are only served with authentication (metrics.authentication).") -}}
 {{- end -}}
 {{- $service := ternary "azureserviceoperator-controller-manager-metrics-service" (printf "%s-metrics" (include "armature.name" .)) $isAso -}}
-{{- $metrics := dict "mode" $mode "address" $address "port" $port "guards" $guards "service" $service -}}
+{{- $metrics := dict "mode" $mode "address" $address "port" $port "guards" $guards "profiles" $profiles "service" $service -}}
 {{- $_ := set .Values.derived "metrics" $metrics -}}
 {{- if and $values.enable (kindIs "bool" $values.secure) -}}
 {{- $said := ternary "https, for those whom the cluster's roles allow" "plain HTTP, for anyone who reaches the pod" $guards -}}

@@ -5,6 +5,7 @@
 //! | `azure` | counts requests to ARM |
 //! | `budget` | how many requests Azure still takes |
 //! | `certificate` | of the endpoint, where no conversion is served |
+//! | `controller_runtime` | passes and the queue under the names of controller-runtime |
 //! | `cluster` | counts drift, by the events that the driver records |
 //! | `drift` | the paths that were changed in Azure |
 //! | `endpoint` | serves `/metrics`, to anyone or to those whom the cluster allows |
@@ -20,6 +21,7 @@ mod azure;
 mod budget;
 mod certificate;
 mod cluster;
+mod controller_runtime;
 mod drift;
 mod endpoint;
 mod expressions;
@@ -29,7 +31,7 @@ mod state;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use armature_runtime::azure::Transport;
 use armature_runtime::azure::budget::Budget;
@@ -48,7 +50,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 pub use certificate::Certificate;
-pub use endpoint::{Endpoint, PATH};
+pub use endpoint::{Endpoint, PATH, Profiles};
 pub use state::State;
 
 /// Everything that is counted. Clones count together.
@@ -56,6 +58,7 @@ pub use state::State;
 pub struct Metrics {
     reconciles: Family<ReconcileLabels, Counter>,
     reconcile_seconds: Family<KindLabels, Histogram, Seconds>,
+    controllers: controller_runtime::ControllerRuntime,
     requests: azure::Requests,
     expressions: expressions::Expressions,
     drift: Family<KindLabels, Counter>,
@@ -94,6 +97,7 @@ impl Metrics {
         Self {
             reconciles: Family::default(),
             reconcile_seconds: Family::new_with_constructor(Seconds),
+            controllers: controller_runtime::ControllerRuntime::default(),
             requests: azure::Requests::new(kinds),
             expressions: expressions::Expressions::default(),
             drift: Family::default(),
@@ -119,16 +123,22 @@ impl Metrics {
         Cache::observed_by(Arc::new(self.expressions.clone()))
     }
 
-    /// Counts and times one pass.
-    pub async fn reconcile(&self, kind: Kind, pass: impl Future<Output = Requeue>) -> Requeue {
+    /// Counts and times one pass, before which its object waited so long for a worker.
+    pub async fn reconcile(
+        &self,
+        kind: Kind,
+        waited: Duration,
+        pass: impl Future<Output = Requeue>,
+    ) -> Requeue {
         let started = Instant::now();
         let requeue = pass.await;
+        let took = started.elapsed();
+        self.controllers.passed(kind, took, waited, requeue);
         let (group, kind) = (kind.0.group, kind.0.kind);
         let labels = KindLabels { group, kind };
-        let seconds = started.elapsed().as_secs_f64();
         self.reconcile_seconds
             .get_or_create(&labels)
-            .observe(seconds);
+            .observe(took.as_secs_f64());
         let labels = ReconcileLabels {
             group,
             kind,
@@ -174,6 +184,7 @@ impl Metrics {
         let mut all = Registry::default();
         self.requests.register(&mut all);
         self.expressions.register(&mut all);
+        self.controllers.register(state.queue(), &mut all);
         let registry = all.sub_registry_with_prefix("armature");
         registry.register(
             "reconciles",

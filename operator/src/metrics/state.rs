@@ -68,6 +68,13 @@ impl State {
     }
 }
 
+impl State {
+    /// The queue that is shown.
+    pub(super) fn queue(&self) -> Queue {
+        self.queue.clone()
+    }
+}
+
 impl fmt::Debug for State {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("State").finish_non_exhaustive()

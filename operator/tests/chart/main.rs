@@ -27,6 +27,7 @@ mod namespaces;
 mod neighbours;
 mod pages;
 mod pod;
+mod profile;
 mod protection;
 mod rights;
 mod scopes;

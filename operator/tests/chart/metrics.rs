@@ -9,16 +9,22 @@ use serde_json::{Value, json};
 use crate::chart::{NAMESPACE, find};
 use crate::cluster::{Cluster, namespace};
 use crate::pod::Pod;
+use crate::profile;
 
 /// The Service by which Azure Service Operator's metrics are found.
 pub const THEIR_SERVICE: &str = "azureserviceoperator-controller-manager-metrics-service";
 
 /// A token of a service account in [`NAMESPACE`], which is made for it.
-async fn token(cluster: &Cluster, account: &str) -> String {
+pub async fn token(cluster: &Cluster, account: &str) -> String {
+    token_of(cluster, NAMESPACE, account).await
+}
+
+/// The same in another namespace.
+pub async fn token_of(cluster: &Cluster, namespace: &str, account: &str) -> String {
     let manifest = json!({"apiVersion": "v1", "kind": "ServiceAccount",
-        "metadata": {"name": account, "namespace": NAMESPACE}});
+        "metadata": {"name": account, "namespace": namespace}});
     cluster.apply(&manifest).await;
-    let accounts: Api<ServiceAccount> = cluster.api(NAMESPACE);
+    let accounts: Api<ServiceAccount> = cluster.api(namespace);
     let wanted = TokenRequest {
         spec: TokenRequestSpec::default(),
         ..TokenRequest::default()
@@ -29,7 +35,7 @@ async fn token(cluster: &Cluster, account: &str) -> String {
 }
 
 /// A client that trusts the authorities that the ServiceMonitor names, and nothing else.
-async fn client(cluster: &Cluster, config_map: &str) -> reqwest::ClientBuilder {
+pub async fn client(cluster: &Cluster, config_map: &str) -> reqwest::ClientBuilder {
     let config_maps: Api<ConfigMap> = cluster.api(NAMESPACE);
     let data = config_maps.get(config_map).await.unwrap().data.unwrap();
     assert_eq!(data.len(), 1, "no keys: {:?}", data.keys());
@@ -69,6 +75,24 @@ pub async fn tls_versions(cluster: &Cluster, authority: &str, name: &str, port: 
     taken
 }
 
+/// Gives a ClusterRole to a service account in [`NAMESPACE`].
+pub async fn bind(cluster: &Cluster, role: &Value, account: &str) {
+    bind_in(cluster, role, NAMESPACE, account).await;
+}
+
+/// The same in another namespace.
+pub async fn bind_in(cluster: &Cluster, role: &Value, namespace: &str, account: &str) {
+    let name = &role["metadata"]["name"];
+    let binding = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": format!("{account}-has-{}", name.as_str().unwrap())},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": namespace}],
+    });
+    cluster.apply(&binding).await;
+}
+
 async fn read(client: &reqwest::Client, pod: &Pod, token: Option<&str>) -> (u16, String) {
     let url = format!("https://127.0.0.1:{}/metrics", pod.ports().metrics);
     let mut request = client.get(url);
@@ -93,7 +117,8 @@ async fn metrics_are_for_whom_the_roles_allow() {
     for name in [NAMESPACE, "team"] {
         cluster.apply(&namespace(name)).await;
     }
-    let manifests = cluster.render(&["metrics.authentication=true"]).await;
+    let settings = ["metrics.authentication=true", "metrics.profiling=true"];
+    let manifests = cluster.render(&settings).await;
     for manifest in &manifests {
         cluster.apply(manifest).await;
     }
@@ -111,15 +136,7 @@ async fn metrics_are_for_whom_the_roles_allow() {
         assert_eq!(status, expected, "{text}");
         assert!(!text.contains("armature_"), "{text}");
     }
-    let binding = json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "prometheus-reads-armature"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
-            "name": role["metadata"]["name"]},
-        "subjects": [{"kind": "ServiceAccount", "name": "prometheus", "namespace": NAMESPACE}],
-    });
-    cluster.apply(&binding).await;
+    bind(&cluster, role, "prometheus").await;
     cluster
         .until("the binding counts", async |_| {
             read(&client, &pod, Some(&prometheus)).await.0 == 200
@@ -127,6 +144,7 @@ async fn metrics_are_for_whom_the_roles_allow() {
         .await;
     let (_, text) = read(&client, &pod, Some(&prometheus)).await;
     assert!(text.contains("armature_build_info"), "{text}");
+    profile::are_taken_by_whom_the_roles_allow(&cluster, &pod, &manifests, &prometheus).await;
     // Scrape jobs check the name of the Service that they find.
     let service = find(&manifests, "Service", THEIR_SERVICE);
     let name = format!(

@@ -303,6 +303,7 @@ pub async fn operator_config(
         max_concurrent_reconciles: None,
         export_bounds: Default::default(),
         metrics_service: None,
+        profiling: false,
         tls_min_version: Default::default(),
         longest_hold_before_put: Duration::from_secs(60 * 60),
         longest_hold_before_delete: Duration::from_secs(5 * 60),

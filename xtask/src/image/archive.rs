@@ -21,6 +21,8 @@ const REFERENCE: &str = "org.opencontainers.image.ref.name";
 pub struct Content {
     /// The static binary.
     pub binary: Vec<u8>,
+    /// Names of its functions, where they are known.
+    pub symbols: Option<Vec<u8>>,
     /// Certificate authorities in PEM.
     pub authorities: Vec<u8>,
 }
@@ -111,6 +113,9 @@ pub fn build(content: &Content, platform: Platform, tag: &str) -> anyhow::Result
 fn layer(content: &Content) -> anyhow::Result<Vec<u8>> {
     let mut layer = Archive::new();
     layer.file("armature", 0o755, &content.binary)?;
+    if let Some(symbols) = &content.symbols {
+        layer.file("armature.symbols", 0o644, symbols)?;
+    }
     for folder in ["etc/", "etc/ssl/", "etc/ssl/certs/"] {
         layer.folder(folder)?;
     }
@@ -228,6 +233,7 @@ mod tests {
     fn content() -> Content {
         Content {
             binary: b"the binary".to_vec(),
+            symbols: Some(b"the symbols".to_vec()),
             authorities: b"the authorities".to_vec(),
         }
     }
@@ -269,6 +275,8 @@ mod tests {
         assert_eq!(*told, format!("sha256:{}", sha256(&layer)));
         let inside = unpack(&layer);
         assert_eq!(inside["armature"], (0o755, b"the binary".to_vec()));
+        let symbols = &inside["armature.symbols"];
+        assert_eq!(*symbols, (0o644, b"the symbols".to_vec()));
         let authorities = &inside["etc/ssl/certs/ca-certificates.crt"];
         assert_eq!(*authorities, (0o644, b"the authorities".to_vec()));
 

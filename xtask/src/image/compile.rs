@@ -10,7 +10,7 @@ use crate::{programs::Profile, workspace};
 /// Addresses are settled by the linker: `operator/build.rs` says why, and does it for glibc.
 const RUSTFLAGS: &str = "['-Crelocation-model=static']";
 
-/// Builds the operator for a target and returns where it is.
+/// Builds the operator for a target, with its symbols, and returns where it is.
 pub async fn binary(
     root: &Utf8Path,
     target: &str,
@@ -21,6 +21,10 @@ pub async fn binary(
     let status = Command::new(workspace::cargo())
         .args(["build", "--locked", "--package", "armature"])
         .args(["--profile", Profile::Image.name(), "--target", target])
+        .args([
+            "--config",
+            &format!("profile.{}.strip=false", Profile::Image.name()),
+        ])
         .args([
             "--config",
             &format!("target.{target}.rustflags={RUSTFLAGS}"),

@@ -1,10 +1,11 @@
 //! `cargo xtask image`: a container image from scratch with the static binary, without a container engine.
 //!
-//! [`compile`] makes the binary, [`archive`] the image. The image holds `/armature`, the authorities that TLS trusts
-//! and nothing else: no shell, no C library.
+//! [`compile`] makes the binary, [`symbols`] takes the names of functions out of it, [`archive`] makes the image. The image holds
+//! `/armature`, `/armature.symbols`, the authorities that TLS trusts and nothing else: no shell, no C library.
 
 mod archive;
 mod compile;
+mod symbols;
 
 use std::process::ExitCode;
 
@@ -76,8 +77,14 @@ pub async fn run(arguments: &ImageArguments) -> anyhow::Result<ExitCode> {
         Some(path) => path.clone(),
         None => compile::binary(&root, arguments.platform.target(), &progress).await?,
     };
+    let binary = std::fs::read(&path).with_context(|| format!("cannot read {path}"))?;
+    let symbols = symbols::table(&binary).with_context(|| format!("{path} cannot be used"))?;
     let content = archive::Content {
-        binary: std::fs::read(&path).with_context(|| format!("cannot read {path}"))?,
+        binary: match symbols {
+            Some(_) => symbols::stripped(&path).await?,
+            None => binary,
+        },
+        symbols,
         authorities: std::fs::read(&arguments.authorities).with_context(|| {
             format!(
                 "cannot read {}; install ca-certificates, or name a PEM file with --authorities",

@@ -268,6 +268,11 @@ pub struct RunArguments {
     #[arg(long, value_name = "NAME")]
     metrics_service: Option<String>,
 
+    /// Serve CPU profiles of this process at /debug/pprof/profile?seconds=N beside /metrics, as go tool pprof reads them, to those who
+    /// may get that URL. Needs --metrics-authentication.
+    #[arg(long, requires = "metrics_authentication")]
+    profiling_metrics: bool,
+
     /// The oldest version of TLS that webhook and metrics take, 1.2 or 1.3; also VersionTLS12 or VersionTLS13, as Go has them.
     #[arg(long, env = "TLS_MIN_VERSION", default_value_t, value_name = "VERSION")]
     tls_min_version: TlsVersion,
@@ -386,6 +391,7 @@ impl RunArguments {
             metrics_listen: self.metrics_addr.0,
             metrics_readers: metrics_readers(self.metrics_authentication),
             metrics_service: self.metrics_service,
+            profiling: self.profiling_metrics,
             tls_min_version: self.tls_min_version,
             default_policy: parsed.policy,
             allowed_scopes: self.allowed_scopes,

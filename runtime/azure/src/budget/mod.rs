@@ -72,7 +72,7 @@ impl Sort {
 }
 
 /// Whether somebody waits for the outcome. In the order of who comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Urgency {
     /// Something is wanted or going on: a change of the object, an operation, a retry, a deletion.
     Foreground,

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use armature_azure::budget::Urgency;
-use armature_shapes::resource::ObjectKey;
+use armature_shapes::resource::{Kind, ObjectKey};
 use state::State;
 use tokio::sync::Notify;
 use tokio::task::{Id, JoinError, JoinSet};
@@ -105,6 +105,8 @@ pub struct Look {
     pub key: ObjectKey,
     /// How long ago the first one began of those in a row that did not find all well; zero where this is that one.
     pub since_first: Duration,
+    /// How long it waited for a worker.
+    pub waited: Duration,
 }
 
 /// The queue. Cheap to clone; clones are the same queue.
@@ -179,6 +181,12 @@ impl Queue {
         self.state().depth(Instant::now())
     }
 
+    /// Keys whose time has come and that wait for a worker, by kind and whether somebody waits for them.
+    pub fn due_by_kind(&self) -> HashMap<(Kind, Urgency), usize> {
+        let now = self.now();
+        self.state().due_by_kind(now)
+    }
+
     /// Works until `stop` fires, then waits for running passes, at most for the drain period.
     ///
     /// `work` runs one pass and says when to look again. It runs in a task of its own: a panic in it counts as
@@ -230,6 +238,7 @@ impl Queue {
             let look = Look {
                 key: key.clone(),
                 since_first: taken.since_first,
+                waited: taken.waited,
             };
             let id = tasks.spawn(work(look)).id();
             keys.insert(id, key);

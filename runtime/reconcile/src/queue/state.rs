@@ -93,6 +93,8 @@ pub(super) struct Taken {
     pub sync_after: Option<Duration>,
     /// How long ago the first pass began of those in a row that did not find all well; nothing where this is that pass.
     pub since_first: Duration,
+    /// How long it waited for a worker.
+    pub waited: Duration,
 }
 
 impl Default for Entry {
@@ -153,6 +155,21 @@ impl State {
             workers: self.pool.size(),
             age: oldest.map_or(Duration::ZERO, |since| now.duration_since(since)),
         }
+    }
+
+    /// Keys whose time has come and that wait for a worker, by kind and whether somebody waits for them.
+    pub(super) fn due_by_kind(&self, now: Instant) -> HashMap<(Kind, Urgency), usize> {
+        let mut counts = HashMap::new();
+        for (key, due) in &self.pressing {
+            *counts.entry((key.kind, due.place.0)).or_default() += 1;
+        }
+        // Those whose time came since a worker was free.
+        for (_, key) in self.waiting.range(..=(now, u64::MAX)) {
+            let entry = self.entries.get(key);
+            let urgency = entry.map_or(Urgency::Background, |entry| entry.urgency);
+            *counts.entry((key.kind, urgency)).or_default() += 1;
+        }
+        counts
     }
 
     /// What came of the latest pass over a key.
@@ -237,7 +254,7 @@ impl State {
             if self.most_urgent().is_none_or(|urgency| place.0 <= urgency) {
                 self.turns.taken(place.1);
             }
-            self.pressing.remove(&key);
+            let pressed = self.pressing.remove(&key);
             // What a burst took, such as the first looks after a restart, is given back.
             let count = self.pressing.len();
             if self.pressing.capacity() > 64 + 4 * count {
@@ -257,6 +274,7 @@ impl State {
                 key: key.as_ref().clone(),
                 sync_after: looked.well_at().filter(|_| is_sync).map(ago),
                 since_first: looked.not_well_since().map(ago).unwrap_or_default(),
+                waited: pressed.map(|due| ago(due.since)).unwrap_or_default(),
             });
         }
         Err(self.waiting.first_key_value().map(|((at, _), _)| *at))

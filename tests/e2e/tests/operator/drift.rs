@@ -103,6 +103,8 @@ fn drift_is_repaired_with_one_put_and_nothing_else_is_written() {
 /// One account drifted once; three objects are ready; their names are nowhere.
 fn check_metrics(text: &str) {
     let account = r#"group="storage.azure.com",kind="StorageAccount""#;
+    let name = r#""StorageAccountController""#;
+    let controller = format!("controller={name},group=\"storage.azure.com\"");
     let put = r#"resource="Microsoft.Storage/storageAccounts",requestType="PUT""#;
     for line in [
         format!("armature_drift_total{{{account}}} 1\n"),
@@ -123,6 +125,11 @@ fn check_metrics(text: &str) {
         format!("armature_reconciles_total{{{account},result=\"done\"}}"),
         format!("armature_reconcile_seconds_count{{{account}}}"),
         "armature_queue_age_seconds ".to_owned(),
+        format!("controller_runtime_reconcile_total{{{controller},result=\"requeue_after\"}} "),
+        format!("controller_runtime_reconcile_errors_total{{{controller}}} 0"),
+        format!("controller_runtime_reconcile_time_seconds_count{{{controller}}} "),
+        format!("workqueue_queue_duration_seconds_count{{name={name},{controller}}} "),
+        format!("workqueue_depth{{name={name},{controller},priority=\"0\"}} "),
         format!("azure_successful_requests_total{{{put},responseCode=\"20"),
         format!("azure_requests_time_seconds_count{{{put}}}"),
     ] {
@@ -141,6 +148,13 @@ fn check_metrics(text: &str) {
             "{name} is not in docs/observability.md"
         );
     }
+    let of_controllers =
+        |line: &&str| line.starts_with("controller_runtime_reconcile_errors_total{");
+    assert_eq!(
+        text.lines().filter(of_controllers).count(),
+        2,
+        "one of each kind with a pass: {text}"
+    );
     assert!(
         !text.contains("driftchanged") && !text.contains("drift-rg"),
         "{text}"

@@ -45,6 +45,7 @@ async fn look(world: &World, key: &ObjectKey, since_first: u64) -> (Requeue, usi
     let look = Look {
         key: key.clone(),
         since_first: Duration::from_secs(since_first),
+        waited: Duration::ZERO,
     };
     let requeue = reconciler.look(&look).await;
     let lines = world.journal.take();
