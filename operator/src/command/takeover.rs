@@ -20,10 +20,10 @@ use crate::plan::{self, Input};
 use crate::takeover::ahead::{Versions, ahead};
 use crate::takeover::answers::Values;
 use crate::takeover::carry_out::carry_out;
-use crate::takeover::check::{self, Check, Namespaces, not_ready};
+use crate::takeover::check::{self, Check, Managed, Namespaces, not_ready};
 use crate::takeover::found::Found;
 use crate::takeover::record::Record;
-use crate::takeover::settings::{self, Settings};
+use crate::takeover::settings;
 use crate::takeover::steps::{self, Readiness, State, Step, Task};
 use crate::takeover::text;
 use crate::worlds::applied::Live;
@@ -213,9 +213,13 @@ impl Place {
             let read = settings::read(&self.client, &self.live, deployment, objects.len());
             settings.push(read.await);
         }
-        let told = self.told_of(&found, &settings);
-        let default_policy = told.default_policy()?;
-        let namespaces = Namespaces::read(&self.live, &objects, default_policy).await?;
+        // Of several operators each has its own objects, and nothing is said of all.
+        let told = match settings.as_slice() {
+            [one] => one.told.clone(),
+            _ => Variables::default(),
+        };
+        let managed = Managed::of(&told)?;
+        let namespaces = Namespaces::read(&self.live, &objects, managed).await?;
         let input = Input {
             documents: Vec::new(),
             namespace: None,
@@ -234,19 +238,6 @@ impl Place {
         let untold: Vec<String> = untold.collect();
         plan.problems.extend(untold);
         Ok(check::check(&found, settings, &objects, &namespaces, &plan))
-    }
-
-    /// What the operator will be told that comes into the place of Azure Service Operator.
-    fn told_of(&self, found: &Found, settings: &[Settings]) -> Variables {
-        let deployments = found.former_deployments.iter().zip(settings);
-        let mut here = deployments.filter(|(deployment, _)| {
-            deployment.metadata.namespace.as_deref() == Some(self.namespace.as_str())
-        });
-        let told = here
-            .next()
-            .or_else(|| found.former_deployments.iter().zip(settings).next());
-        told.map(|(_, settings)| settings.told.clone())
-            .unwrap_or_default()
     }
 
     /// How far it is, and what that was told from.

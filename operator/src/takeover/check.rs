@@ -13,10 +13,13 @@ use serde_json::Value;
 use super::exception::Exception;
 use super::found::{Found, Workload, kind_of};
 use super::settings::Settings;
-use crate::installation::CREDENTIAL;
+use crate::installation::{CREDENTIAL, Variables};
 use crate::plan::{Action, Name, Plan};
 use crate::relations::Node;
 use crate::worlds::applied::Live;
+
+/// Instead of a policy, where the settings leave a namespace out.
+const NO_TARGET: &str = "none: not a target namespace";
 
 /// What a check has come to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,10 +63,31 @@ pub struct Row {
 /// Namespaces, as far as they matter for their objects.
 #[derive(Clone, Debug, Default)]
 pub struct Namespaces {
+    managed: Managed,
     annotations: BTreeMap<String, Annotations>,
     with_credential: BTreeSet<String>,
-    /// The policy of objects that have none.
-    default_policy: Policy,
+}
+
+/// What of an operator's settings says which objects it manages, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Managed {
+    /// The namespaces; all where there are none.
+    pub namespaces: BTreeSet<String>,
+    /// Policy of objects that have none, in namespaces that have none.
+    pub policy: Policy,
+}
+
+impl Managed {
+    /// What variables say.
+    ///
+    /// # Errors
+    /// When the policy means nothing.
+    pub fn of(told: &Variables) -> anyhow::Result<Self> {
+        Ok(Self {
+            namespaces: told.target_namespaces(),
+            policy: told.default_policy()?,
+        })
+    }
 }
 
 impl Namespaces {
@@ -71,17 +95,13 @@ impl Namespaces {
     ///
     /// # Errors
     /// When one cannot be read.
-    pub async fn read(
-        live: &Live,
-        objects: &[Object],
-        default_policy: Policy,
-    ) -> anyhow::Result<Self> {
+    pub async fn read(live: &Live, objects: &[Object], managed: Managed) -> anyhow::Result<Self> {
         let names: BTreeSet<String> = objects
             .iter()
             .map(|object| object.key().namespace)
             .collect();
         let mut found = Self {
-            default_policy,
+            managed,
             ..Self::default()
         };
         for name in names {
@@ -120,15 +140,19 @@ impl Namespaces {
     fn policy(&self, object: &Object) -> String {
         let none = Annotations::new();
         let namespace = object.key().namespace;
+        let targets = &self.managed.namespaces;
+        if !targets.is_empty() && !targets.contains(&namespace) {
+            return NO_TARGET.to_owned();
+        }
         let of_namespace = self.annotations.get(&namespace).unwrap_or(&none);
         let own = object.metadata.annotations.as_ref().unwrap_or(&none);
-        match Directives::read(own, (&namespace, of_namespace), self.default_policy) {
+        match Directives::read(own, (&namespace, of_namespace), self.managed.policy) {
             Ok(directives) => directives.policy.as_str().to_owned(),
             // As it is written: what means nothing is told elsewhere.
             Err(_) => own
                 .get(names::RECONCILE_POLICY)
                 .or_else(|| of_namespace.get(names::RECONCILE_POLICY))
-                .map_or(self.default_policy.as_str(), String::as_str)
+                .map_or(self.managed.policy.as_str(), String::as_str)
                 .to_owned(),
         }
     }
@@ -327,5 +351,60 @@ fn verb(action: Action) -> &'static str {
         Action::Blocked => "do nothing",
         Action::Waiting => "wait for Azure",
         Action::Adopt | Action::Held | Action::Unchanged => "change nothing",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use armature_runtime::resource::Kind;
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_policy_of_an_object_is_that_which_the_settings_leave() {
+        let managed = |policy, targets: &[&str]| Managed {
+            namespaces: targets.iter().map(|name| (*name).to_owned()).collect(),
+            policy,
+        };
+        let policy = |own: Option<&str>, of_namespace: Option<&str>, managed: Managed| {
+            let annotations = |policy: Option<&str>| {
+                let named =
+                    policy.map(|policy| (names::RECONCILE_POLICY.to_owned(), policy.to_owned()));
+                named.into_iter().collect::<Annotations>()
+            };
+            let metadata =
+                json!({"name": "a", "namespace": "web", "annotations": annotations(own)});
+            let object = Object {
+                kind: Kind(armature_generated::KINDS[0]),
+                metadata: from_value(metadata).unwrap(),
+                spec: None,
+                status: None,
+            };
+            let namespaces = Namespaces {
+                managed,
+                annotations: BTreeMap::from([("web".to_owned(), annotations(of_namespace))]),
+                ..Namespaces::default()
+            };
+            namespaces.policy(&object)
+        };
+        let (manage, skip, detach) = (Policy::Manage, Policy::Skip, Policy::DetachOnDelete);
+        for (own, of_namespace, managed, expected) in [
+            (None, None, managed(manage, &[]), "manage"),
+            (None, None, managed(skip, &[]), "skip"),
+            (None, Some("manage"), managed(skip, &["web"]), "manage"),
+            (
+                Some("detach-on-delete"),
+                None,
+                managed(skip, &[]),
+                "detach-on-delete",
+            ),
+            (None, None, managed(detach, &[]), "detach-on-delete"),
+            (None, None, managed(manage, &["api"]), NO_TARGET),
+            (Some("manage"), None, managed(manage, &["api"]), NO_TARGET),
+        ] {
+            let found = policy(own, of_namespace, managed.clone());
+            assert_eq!(found, expected, "{own:?} {of_namespace:?} {managed:?}");
+        }
     }
 }

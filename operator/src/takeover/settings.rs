@@ -194,7 +194,9 @@ pub fn of(
             let counted = SETTINGS
                 .iter()
                 .filter_map(|key| Some(((*key).to_owned(), secret.get(key)?.to_owned())));
-            settings.told = variables.clone().with_files(data.clone(), Some(&counted.collect()));
+            settings.told = variables
+                .clone()
+                .with_files(data.clone(), Some(&counted.collect()));
         }
         None => settings.except(
             format!("Secret {namespace}/{SECRET}"),

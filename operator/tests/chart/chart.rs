@@ -73,6 +73,12 @@ pub fn deployment(manifests: &[Value]) -> &Value {
     found.expect("the chart has a Deployment")
 }
 
+/// The namespace of a manifest.
+pub fn namespace_of(manifest: &Value) -> &str {
+    let namespace = manifest["metadata"]["namespace"].as_str();
+    namespace.expect("the chart says where it is")
+}
+
 /// Adds an argument to the operator's command line.
 pub fn add_argument(manifests: &mut [Value], argument: &str) {
     let deployment = manifests

@@ -13,9 +13,9 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::chart::{NAMESPACE, deployment, release};
+use crate::chart::{NAMESPACE, deployment, namespace_of, release};
 use crate::install::OBJECTS;
-use crate::pod::{Pod, Ports, Surroundings};
+use crate::pod::{Mounted, Pod, Ports, Surroundings};
 use crate::rights::AUDIT_POLICY;
 
 /// The operator's service account, unless the chart is told otherwise.
@@ -77,14 +77,15 @@ impl Cluster {
         let name = name.as_str().unwrap();
         let mut config = Kubeconfig::read_from(self.plane.kubeconfig()).unwrap();
         let user = config.auth_infos[0].auth_info.as_mut().unwrap();
-        user.impersonate = Some(account(name));
+        let namespace = namespace_of(deployment);
+        user.impersonate = Some(format!("system:serviceaccount:{namespace}:{name}"));
         user.impersonate_groups = Some(vec![
             "system:serviceaccounts".to_owned(),
-            format!("system:serviceaccounts:{NAMESPACE}"),
+            format!("system:serviceaccounts:{namespace}"),
             "system:authenticated".to_owned(),
         ]);
         let text = serde_saphyr::to_string(&config).unwrap();
-        let path = self.path(&format!("kubeconfig-{name}"));
+        let path = self.path(&format!("kubeconfig-{namespace}-{name}"));
         std::fs::write(&path, text).unwrap();
         path
     }
@@ -195,11 +196,24 @@ impl Cluster {
 
     /// A pod that listens on these ports, and whose webhook the API server reaches at this URL.
     pub async fn run_at(&self, manifests: &[Value], pod: &str, ports: Ports, url: &str) -> Pod {
+        self.run_with(manifests, pod, ports, url, None).await
+    }
+
+    /// The same with what the cluster puts into it.
+    pub async fn run_with(
+        &self,
+        manifests: &[Value],
+        pod: &str,
+        ports: Ports,
+        url: &str,
+        mounted: Option<&Mounted>,
+    ) -> Pod {
         let surroundings = Surroundings {
             kubeconfig: &self.kubeconfig(deployment(manifests)),
             azure_ca: &self.path("azure-ca.pem"),
             webhook_url: url,
             ports,
+            mounted,
         };
         let mut pod = Pod::start(manifests, pod, &surroundings);
         pod.wait_ready().await;

@@ -37,7 +37,7 @@ struct Made {
 }
 
 /// Where a file of the table is; nothing for Azure Service Operator's where its chart is not on this machine.
-fn path(file: &str) -> Option<PathBuf> {
+pub fn path(file: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     if file != THEIRS {
         return Some(root.join("tests/chart/values").join(file));

@@ -11,6 +11,8 @@
 )]
 
 mod again;
+#[path = "../aso/mod.rs"]
+mod aso;
 mod chart;
 mod cluster;
 mod crds_command;
@@ -23,6 +25,7 @@ mod meanings;
 mod metrics;
 mod migration;
 mod modes;
+mod moving_in;
 mod namespaces;
 mod neighbours;
 mod pages;

@@ -1,5 +1,7 @@
 //! The binary, run as the rendered Deployment says.
 
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
@@ -9,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use crate::chart::{NAMESPACE, deployment, find};
+use crate::chart::{deployment, find, namespace_of};
 
 /// A running operator.
 pub struct Pod {
@@ -17,6 +19,8 @@ pub struct Pod {
     /// The Secret that the container mounts.
     _credential: TempDir,
     ports: Ports,
+    /// Where the log goes, if not to that of the test.
+    log: Option<std::path::PathBuf>,
 }
 
 /// What differs from a pod in a cluster.
@@ -26,6 +30,18 @@ pub struct Surroundings<'a> {
     /// URL at which the API server reaches the webhook.
     pub webhook_url: &'a str,
     pub ports: Ports,
+    /// What the cluster has beside the manifests, if that counts.
+    pub mounted: Option<&'a Mounted>,
+}
+
+/// What the cluster puts into a pod that no manifest has.
+pub struct Mounted {
+    /// The Secret that somebody else has made.
+    pub secret: BTreeMap<String, Vec<u8>>,
+    /// The file with the service account's token for Azure.
+    pub token: std::path::PathBuf,
+    /// Where the log goes.
+    pub log: std::path::PathBuf,
 }
 
 /// Free ports of this machine.
@@ -61,7 +77,10 @@ impl Pod {
             health,
             metrics,
         } = surroundings.ports;
-        let credential = mounted(manifests, deployment);
+        let credential = match surroundings.mounted {
+            Some(mounted) => files(&mounted.secret),
+            None => mounted(manifests, deployment),
+        };
         let mut command = Command::new(env!("CARGO_BIN_EXE_armature"));
         for argument in container["args"].as_array().unwrap() {
             let argument = argument.as_str().unwrap();
@@ -81,6 +100,10 @@ impl Pod {
                 command.env(variable["name"].as_str().unwrap(), value);
             }
         }
+        if let Some(mounted) = surroundings.mounted {
+            command.env("AZURE_FEDERATED_TOKEN_FILE", &mounted.token);
+            command.stderr(File::create(&mounted.log).unwrap());
+        }
         command
             .env("KUBECONFIG", surroundings.kubeconfig)
             .env("ARMATURE_ARM_CA_FILE", surroundings.azure_ca)
@@ -90,6 +113,7 @@ impl Pod {
             child: command.spawn().unwrap(),
             _credential: credential,
             ports: surroundings.ports,
+            log: surroundings.mounted.map(|mounted| mounted.log.clone()),
         }
     }
 
@@ -110,7 +134,9 @@ impl Pod {
     pub async fn wait_ready(&mut self) {
         until("the operator to be ready", async || {
             if let Some(status) = self.child.try_wait().unwrap() {
-                panic!("the operator ended with {status}; its log is above");
+                let log = self.log.as_ref().map(std::fs::read_to_string);
+                let log = log.map_or_else(|| "its log is above".to_owned(), Result::unwrap);
+                panic!("the operator ended with {status}: {log}");
             }
             self.ports.is_ready().await
         })
@@ -125,6 +151,15 @@ impl Pod {
         let ended = until_ended("the operator to end", self.child.wait());
         ended.await.unwrap()
     }
+}
+
+/// A Secret as the kubelet mounts it.
+fn files(secret: &BTreeMap<String, Vec<u8>>) -> TempDir {
+    let files = tempfile::tempdir().unwrap();
+    for (key, value) in secret {
+        std::fs::write(files.path().join(key), value).unwrap();
+    }
+    files
 }
 
 /// The files of the Secret that the container mounts at its `--credential-folder`.
@@ -161,7 +196,7 @@ fn value(manifests: &[Value], variable: &Value, pod: &str) -> Option<String> {
     let from = &variable["valueFrom"];
     if let Some(path) = from["fieldRef"]["fieldPath"].as_str() {
         return Some(match path {
-            "metadata.namespace" => NAMESPACE.to_owned(),
+            "metadata.namespace" => namespace_of(deployment(manifests)).to_owned(),
             "metadata.name" => pod.to_owned(),
             other => panic!("{other} is not known here"),
         });

@@ -36,10 +36,20 @@ fn theirs() -> [Value; 3] {
 
 /// Runs helm in the cluster.
 async fn run(cluster: &Cluster, arguments: &[&str], settings: &[&str]) -> String {
+    run_in(cluster, NAMESPACE, arguments, settings).await
+}
+
+/// The same in a namespace.
+pub async fn run_in(
+    cluster: &Cluster,
+    namespace: &str,
+    arguments: &[&str],
+    settings: &[&str],
+) -> String {
     let kubeconfig = cluster.admin_kubeconfig();
     let place = [
         "--namespace",
-        NAMESPACE,
+        namespace,
         "--kubeconfig",
         kubeconfig.to_str().unwrap(),
     ];
