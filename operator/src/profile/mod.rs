@@ -7,7 +7,7 @@
 //! | `proto` | the profile as a document |
 //!
 //! A timer interrupts the process 100 times in each second of CPU time; the stack of the thread that is interrupted is one sample.
-//! Nothing is done between profiles. What samples holds some 20 MB from the first profile on.
+//! Nothing is done between profiles. What samples takes some 70 MB from the first one on.
 //!
 //! What does not live here: who may ask (`metrics::endpoint`).
 
@@ -35,9 +35,6 @@ const USUAL: u64 = 30;
 
 /// How long one takes at most: its reader waits for it, and others wait for theirs.
 const LONGEST: u64 = 120;
-
-/// More frames than any sampler has.
-const MOST_ON_TOP: usize = 8;
 
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]
@@ -122,12 +119,11 @@ fn end(guard: ProfilerGuard<'static>, started: SystemTime) -> Result<Vec<u8>, Pr
     let report = guard.report().build_unresolved()?;
     drop(guard);
     let stacks = report.data.iter().map(|(sampled, count)| Stack {
-        addresses: sampled.frames.iter().map(|one| one.ip() as u64).collect(),
+        addresses: addresses(sampled.frames.iter().map(|frame| frame.ip as u64)),
         count: i64::try_from(*count).unwrap_or(i64::MAX),
     });
-    let stacks = interrupted(stacks.collect());
     let samples = Samples {
-        stacks,
+        stacks: stacks.collect(),
         started,
         length: started.elapsed().unwrap_or_default(),
         frequency: FREQUENCY,
@@ -137,36 +133,13 @@ fn end(guard: ProfilerGuard<'static>, started: SystemTime) -> Result<Vec<u8>, Pr
     Ok(proto::compose(&samples, &mappings, &names)?)
 }
 
-/// The stacks as they were when the timer interrupted them: without what samples them, which is on top of all of them. A caller is where
-/// it called, and not where it goes on, which may be another function.
-fn interrupted(mut stacks: Vec<Stack>) -> Vec<Stack> {
-    let on_top = sampler(&stacks);
-    for stack in &mut stacks {
-        let addresses = stack.addresses.iter().skip(on_top).enumerate();
-        let of_call = |(depth, address): (usize, &u64)| match depth {
-            0 => *address,
-            _ => address.saturating_sub(1),
-        };
-        stack.addresses = addresses.map(of_call).collect();
-    }
-    stacks.retain(|stack| !stack.addresses.is_empty());
-    stacks
-}
-
-/// How many frames on top of all stacks sample them: the same ones in each.
-fn sampler(stacks: &[Stack]) -> usize {
-    let Some((first, others)) = stacks.split_first() else {
-        return 0;
+/// Addresses of instructions that ran or called: a caller is where it called, and not where it goes on, which may be another function's.
+fn addresses(frames: impl Iterator<Item = u64>) -> Vec<u64> {
+    let of_call = |(depth, address): (usize, u64)| match depth {
+        0 => address,
+        _ => address.saturating_sub(1),
     };
-    let is_shared = |depth: usize, address: u64| {
-        others
-            .iter()
-            .all(|other| other.addresses.get(depth) == Some(&address))
-    };
-    let mut frames = first.addresses.iter().enumerate();
-    let differs = frames.position(|(depth, address)| !is_shared(depth, *address));
-    // One stack alone does not show what was put on top of it.
-    differs.unwrap_or_default().min(MOST_ON_TOP)
+    frames.enumerate().map(of_call).collect()
 }
 
 /// What a task has made; its panic goes on here.
