@@ -103,7 +103,29 @@ async fn flux_and_argo_cd_see_what_the_page_says() {
     for object in manifests("app") {
         flux.apply(&object).await.unwrap();
     }
+    waiting_is_not_failing(&mut flux).await;
     prune(&stage, &objects).await;
+}
+
+/// The rows of the page's table that the objects of the folder do not come to.
+async fn waiting_is_not_failing(flux: &mut Flux) {
+    for (condition, status, expected) in [
+        ("Ready", "Unknown", "InProgress"),
+        ("Ready", "False", "InProgress"),
+        ("Reconciling", "True", "InProgress"),
+        ("Stalled", "True", "Failed"),
+    ] {
+        let object = json!({
+            "apiVersion": "storage.azure.com/v1api20230101", "kind": "StorageAccount",
+            "metadata": {"name": "x", "namespace": NAMESPACE, "generation": 1},
+            "status": {
+                "observedGeneration": 1,
+                "conditions": [{"type": condition, "status": status, "reason": "x", "message": ""}],
+            },
+        });
+        let found = flux.status(&object).await.unwrap();
+        assert_eq!(found, expected, "{condition} {status}");
+    }
 }
 
 fn without_status(object: &Value) -> Value {
