@@ -24,6 +24,7 @@ pub mod named;
 pub mod oracle;
 pub mod permit;
 pub mod plan;
+mod removals;
 pub mod search;
 pub mod strategy;
 pub mod world;

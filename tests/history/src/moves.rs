@@ -2,7 +2,7 @@
 
 use armature_runtime::names;
 use armature_simulator::Act;
-use armature_simulator::autonomy::{How, fits, owns, rows};
+use armature_simulator::autonomy::{How, adds, fits, owns, rows};
 use serde_json::{Value, json};
 
 use crate::named::{Mismatch, related, shown, value_at};
@@ -10,8 +10,8 @@ use crate::world::subject::Subject;
 use crate::world::{Moved, Record, World};
 
 /// Whether a difference is what Azure made of a value that is its own: by the simulator's table the last manifest lets it have
-/// it, and Azure has what the last manifest alone gives but for what was moved. An item that it added stays whatever becomes of
-/// the list.
+/// it, and Azure has what the last manifest alone gives but for what was moved. An item that it added stays where the manifest
+/// says that the list is empty, too, unless a manifest has named that very item since.
 pub fn is_moved(
     subject: &Subject,
     record: &Record,
@@ -25,9 +25,12 @@ pub fn is_moved(
     let desired = last.unwrap_or(&Value::Null);
     let is_owned = |moved: &&Moved| {
         let arm_type = subject.kind.remote_type();
+        let path = &moved.change.path;
         moved.act == Act::TagByPolicy
-            || moved.change.is_item
-            || owns(arm_type, &moved.change.path, desired, have)
+            || match moved.change.is_item {
+                true => !moved.was_named && adds(arm_type, path, desired, have),
+                false => owns(arm_type, path, desired, have),
+            }
     };
     let of_place = |moved: &&Moved| related(&moved.change.path, &found.path);
     let moved: Vec<&Moved> = record.moved.iter().filter(is_owned).collect();

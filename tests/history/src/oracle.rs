@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::moves;
 use crate::named::{Mismatch, Named, Path, related, shown, value_at as at};
+use crate::removals;
 use crate::world::subject::Subject;
 use crate::world::{Record, World};
 
@@ -215,9 +216,11 @@ impl<'w> Ends<'w> {
         moves::is_moved(self.subject, &self.record, self.body.as_ref(), ends, found)
     }
 
-    /// Whether others took out what the kind says is the same as none.
+    /// Whether others took out what the kind says is the same as none, and neither a PUT nor an edit has brought it back.
     fn is_default_of_others(&self, found: &Mismatch) -> bool {
-        let mut touched = self.record.touched.iter();
+        let touched = self.record.touched.iter();
+        let is_written = |at: u64| self.puts.iter().any(|put| *put > at);
+        let mut touched = touched.filter(|it| !it.is_edited && !is_written(it.at));
         let word = found.want.as_ref().and_then(Value::as_str);
         let path = shown(&found.path);
         let mut rules = self.subject.kind.equal_values.iter();
@@ -481,7 +484,7 @@ fn orphans(world: &mut World, faults: &mut Vec<String>) {
     }
 }
 
-/// PUTs are explained by edits, drift and what failed.
+/// PUTs are explained by edits, drift, what failed, and items that go when they have waited.
 fn puts(world: &World, faults: &mut Vec<String>) {
     let requests = world.requests(0);
     for (id, record) in world.ledger.all() {
@@ -504,10 +507,11 @@ fn puts(world: &World, faults: &mut Vec<String>) {
             true => record.edits,
             false => 0,
         };
-        let explained = record.edits + again + record.drifts + record.cuts + failed;
+        let removals = removals::of(world, id, record, &requests);
+        let explained = record.edits + again + record.drifts + record.cuts + failed + removals;
         if puts > explained {
             faults.push(format!(
-                "{puts} PUTs of {id}, explained by {} edits, {} changes by others, {} cut passes and {failed} failures",
+                "{puts} PUTs of {id}, explained by {} edits, {} changes by others, {} cut passes, {removals} removals of items and {failed} failures",
                 record.edits, record.drifts, record.cuts
             ));
         }

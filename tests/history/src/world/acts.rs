@@ -117,10 +117,12 @@ impl World {
             // What the manifest does not name Azure finds again by itself.
             is_firm: self.is_at_rest(&subject.key()) && said.is_some(),
             at: self.sequence(),
+            was_named: false,
             act,
             change,
         };
         let record = self.ledger.of(&subject.id);
+        record.acted.push(moved.change.path.clone());
         if !moved.change.is_item {
             record
                 .moved
@@ -197,6 +199,7 @@ impl World {
             path: path.clone(),
             at: self.sequence(),
             is_unseen: !self.is_at_rest(&subject.key()) || self.is_outdated(&subject.id),
+            is_edited: false,
         };
         let record = self.ledger.of(&subject.id);
         record.touched.push(touched);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use armature_simulator::{Act, Changed};
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::named::{Named, Path, related, value_at};
@@ -16,6 +17,8 @@ pub struct Touched {
     pub at: u64,
     /// Whether the operator had not yet seen what came of its own work.
     pub is_unseen: bool,
+    /// Whether the manifest says something else there since.
+    pub is_edited: bool,
 }
 
 /// A value that Azure moved by itself.
@@ -33,6 +36,19 @@ pub struct Moved {
     pub at: u64,
     /// Whether nobody had a reason to write it since: the object was at rest, and no edit was near.
     pub is_firm: bool,
+    /// Of an added item, whether a manifest has named it since.
+    pub was_named: bool,
+}
+
+/// Items that an edit took out of a list to which other objects may add some.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    /// The list.
+    pub list: &'static [&'static str],
+    /// Their names, in lower case.
+    pub names: Vec<String>,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// What is known of one id in Azure.
@@ -50,6 +66,10 @@ pub struct Record {
     pub touched: Vec<Touched>,
     /// What Azure moved by itself, and nobody has edited since.
     pub moved: Vec<Moved>,
+    /// Where Azure moved something by itself, ever.
+    pub acted: Vec<Path>,
+    /// Items that edits took out of lists.
+    pub dropped: Vec<Dropped>,
     /// Edits of the object and of what it refers to.
     pub edits: usize,
     /// Changes in Azure that nobody told the operator of.
@@ -90,6 +110,21 @@ impl Record {
             moved.is_firm &=
                 places.all(|place| value_at(before, place) == value_at(Some(after), place));
         }
+        for touched in &mut self.touched {
+            let path = &touched.path;
+            touched.is_edited |= value_at(before, path) != value_at(Some(after), path);
+        }
+    }
+
+    /// The operator may know of what a manifest names.
+    pub fn name(&mut self, body: &Value) {
+        self.named.add(body);
+        for moved in self.moved.iter_mut().filter(|it| it.change.is_item) {
+            let list = value_at(Some(body), &moved.change.path);
+            let mut items = list.and_then(Value::as_array).into_iter().flatten();
+            let added = moved.change.after.as_ref();
+            moved.was_named |= items.any(|item| added.is_some_and(|added| is_one(item, added)));
+        }
     }
 
     /// The operator has sent what a manifest asks for, or found it there. An edit of a value that Azure moved brings the
@@ -112,6 +147,15 @@ impl Record {
         self.others = None;
         self.touched.clear();
         self.moved.clear();
+    }
+}
+
+/// Whether two items have one name, or are the same where they have none.
+fn is_one(item: &Value, other: &Value) -> bool {
+    let name = |item: &Value| Some(item.get("name")?.as_str()?.to_lowercase());
+    match (name(item), name(other)) {
+        (None, None) => item == other,
+        (one, other) => one == other,
     }
 }
 

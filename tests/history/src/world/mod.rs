@@ -52,7 +52,7 @@ use schedule::Schedule;
 use settings::{operator, settings, timers};
 use subject::{DATA, NAMESPACE, Subject};
 
-pub use ledger::{Moved, Record};
+pub use ledger::{Dropped, Moved, Record};
 
 /// Client id of the operator.
 pub const OPERATOR: &str = "operator";
@@ -413,7 +413,7 @@ impl World {
         // What was sent may not be noted, which is as if the pass had been cut.
         record.cuts += usize::from(!is_cut && is_sent && is_overtaken);
         if is_known {
-            record.named.add(body);
+            record.name(body);
         }
         if is_heard {
             record.hear(body);

@@ -6,12 +6,13 @@ use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::reconcile::testing::Side;
 use armature_runtime::resource::{Object, ObjectKey};
 use armature_simulator::FaultRule;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
 use super::harm::{drift_of, rule};
+use super::ledger::Dropped;
 use super::subject::{DATA, NAMESPACE, Subject};
 use super::{FIRST_VALUE, OPERATOR_NAMESPACE, World};
 use crate::edit;
@@ -114,15 +115,16 @@ impl World {
             spec: to_raw_value(&stored).ok(),
             status: None,
         });
-        let drops = before.as_ref().is_some_and(|it| drops(&subject, it, &body));
+        let now = self.now();
+        let dropped = before.as_ref().filter(|_| changed);
+        let dropped = dropped.map(|before| drops(&subject, before, &body, now));
         let record = self.ledger.of(&subject.id);
-        // An item that may come to stand for itself goes by a PUT of its own.
-        record.edits += usize::from(changed) + usize::from(changed && drops);
+        record.edits += usize::from(changed);
+        record.dropped.extend(dropped.into_iter().flatten());
         record.is_anew = false;
         record.edit(before.as_ref(), &body);
         self.say(format!("apply {key} ({}): {served}", subject.version.name));
         self.subjects[index].spec = Some(spec);
-        let now = self.now();
         self.schedule.want(&key, now);
         true
     }
@@ -567,20 +569,22 @@ impl World {
     }
 }
 
-/// Whether an edit takes an item with a name out of a list to which other objects may add some.
-fn drops(subject: &Subject, before: &Value, after: &Value) -> bool {
+/// The items with a name that an edit takes out of lists to which other objects may add some.
+fn drops(subject: &Subject, before: &Value, after: &Value, at: Timestamp) -> Vec<Dropped> {
     let names = |body: &Value, path: &[&str]| -> Vec<String> {
         let list = path.iter().try_fold(body, |at, name| at.get(name));
         let items = list.and_then(Value::as_array).into_iter().flatten();
         let names = items.filter_map(|item| item.get("name")?.as_str());
         names.map(str::to_lowercase).collect()
     };
-    let mut lists = subject.version.keep_unknown.iter();
-    lists.any(|path| {
-        let after = names(after, path);
-        let mut before = names(before, path).into_iter();
-        before.any(|name| !after.contains(&name))
-    })
+    let lists = subject.version.keep_unknown.iter().copied();
+    let dropped = lists.map(|list| {
+        let after = names(after, list);
+        let mut names = names(before, list);
+        names.retain(|name| !after.contains(name));
+        Dropped { list, names, at }
+    });
+    dropped.filter(|it| !it.names.is_empty()).collect()
 }
 
 fn text_of(word: PolicyWord) -> Option<&'static str> {

@@ -72,6 +72,12 @@ pub fn owns(arm_type: &str, path: &[String], desired: &Value, azure: &Value) -> 
     rows(arm_type).any(|row| moves::allows(row, &steps, desired, azure))
 }
 
+/// Whether an item that was added to the list at a path stays, whatever the manifest says of the list itself.
+pub fn adds(arm_type: &str, path: &[String], desired: &Value, azure: &Value) -> bool {
+    let steps: Vec<&str> = path.iter().map(String::as_str).collect();
+    rows(arm_type).any(|row| moves::adds(row, &steps, desired, azure))
+}
+
 /// Whether two values are one in another casing, order or format.
 pub fn is_respelled(one: &Value, other: &Value) -> bool {
     respell::plain(one) == respell::plain(other)

@@ -95,14 +95,18 @@ pub fn changes(
 
 /// Whether the conditions of a row hold for the items of these numbers.
 fn holds(row: &Row, indices: &[usize], body: Body<'_>) -> bool {
-    row.when.iter().all(|when| match when {
+    row.when.iter().all(|when| is_met(when, indices, body))
+}
+
+fn is_met(when: &When, indices: &[usize], body: Body<'_>) -> bool {
+    match when {
         When::On(path) => get(body.value, &resolve(path, indices)).is_some_and(is_on),
         When::Is(path, words) => {
             let text = get(body.value, &resolve(path, indices)).and_then(Value::as_str);
             text.is_some_and(|text| words.iter().any(|word| word.eq_ignore_ascii_case(text)))
         }
         When::Scaled => body.scaled.is_some(),
-    })
+    }
 }
 
 fn is_on(value: &Value) -> bool {
@@ -333,6 +337,26 @@ pub fn allows(row: &Row, steps: &[&str], desired: &Value, azure: &Value) -> bool
         }
         _ => theirs.is_some(),
     }
+}
+
+/// Whether a row is about items of the list at these steps, and lets one that was added stay. A condition on the list itself is
+/// about what Azure has: a manifest that says that the list is empty takes no item of others out.
+pub fn adds(row: &Row, steps: &[&str], desired: &Value, azure: &Value) -> bool {
+    let fitting = fit(row.path, steps).filter(|_| matches!(row.how, How::Item(_)));
+    let Some(indices) = fitting else {
+        return false;
+    };
+    let whole = over(azure, desired);
+    let list = row.path.trim_end_matches("[]");
+    row.when.iter().all(|when| {
+        let is_of_list = match when {
+            When::On(path) | When::Is(path, _) => *path == list,
+            When::Scaled => false,
+        };
+        let value = if is_of_list { azure } else { &whole };
+        let scaled = None;
+        is_met(when, &indices, Body { value, scaled })
+    })
 }
 
 /// Whether a version is not before another one. What is no version is not judged.
