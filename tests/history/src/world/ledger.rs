@@ -184,3 +184,66 @@ impl Ledger {
         self.0.iter()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn path(text: &str) -> Path {
+        text.split('.').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn an_added_item_is_named_by_a_manifest_of_its_name_or_its_text() {
+        let added = |item: Value| Moved {
+            act: Act::AddItem,
+            change: Changed {
+                path: path("properties.list"),
+                before: None,
+                after: Some(item),
+                is_item: true,
+            },
+            said: None,
+            depends: Vec::new(),
+            at: 0,
+            is_firm: false,
+            was_named: false,
+        };
+        let table = [
+            (json!({"name": "A", "count": 1}), json!([{"name": "a"}]), true),
+            (json!({"name": "a"}), json!([{"name": "b"}]), false),
+            (json!("10.1.0.0/16"), json!(["10.1.0.0/16"]), true),
+            (json!("10.1.0.0/16"), json!(["10.2.0.0/16"]), false),
+            (json!({"name": "a"}), Value::Null, false),
+        ];
+        for (item, list, expected) in table {
+            let mut record = Record {
+                moved: vec![added(item.clone())],
+                ..Record::default()
+            };
+            record.name(&json!({"properties": {"list": list}}));
+            assert_eq!(record.moved[0].was_named, expected, "{item} {list}");
+            record.name(&json!({}));
+            assert_eq!(record.moved[0].was_named, expected, "it was once");
+        }
+    }
+
+    #[test]
+    fn an_edit_of_what_others_touched_is_noted() {
+        let touched = |text: &str| Touched {
+            path: path(text),
+            at: 0,
+            is_unseen: false,
+            is_edited: false,
+        };
+        let mut record = Record {
+            touched: vec![touched("a"), touched("b")],
+            ..Record::default()
+        };
+        record.edit(Some(&json!({"a": 1, "b": 1})), &json!({"a": 1, "b": 2}));
+        let edited: Vec<bool> = record.touched.iter().map(|it| it.is_edited).collect();
+        assert_eq!(edited, [false, true]);
+    }
+}
