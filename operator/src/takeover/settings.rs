@@ -47,7 +47,7 @@ const FLAGS: [(&str, Flag); 15] = [
     ),
     (
         "profiling-metrics",
-        Flag::Matters("true", "metrics.profiling: true"),
+        Flag::Matters("true", ("metrics.profiling", "true")),
     ),
     (
         "tls-min-version",
