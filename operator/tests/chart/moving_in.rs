@@ -202,8 +202,8 @@ async fn armature(cluster: &Cluster, arguments: &[&str], token: &Path, code: i32
         .env_clear()
         .env("KUBECONFIG", cluster.admin_kubeconfig())
         .env("ARMATURE_ARM_CA_FILE", cluster.path("azure-ca.pem"))
-        .env("AZURE_AUTHORITY_HOST", endpoint.to_string())
-        .env("AZURE_RESOURCE_MANAGER_ENDPOINT", endpoint.to_string())
+        .env("AZURE_AUTHORITY_HOST", endpoint)
+        .env("AZURE_RESOURCE_MANAGER_ENDPOINT", endpoint)
         .env(
             "AZURE_RESOURCE_MANAGER_AUDIENCE",
             "https://management.azure.com",
