@@ -7,8 +7,6 @@
 use armature_shapes::conversion::PROPERTY_BAG;
 use serde_json::{Map, Value};
 
-use super::document::METADATA;
-
 /// Most levels that a reader of JSON goes.
 const LEVELS: usize = 127;
 
@@ -17,7 +15,6 @@ pub(super) fn take_deep(object: &mut Value) -> usize {
     match object {
         Value::Object(members) => {
             let parts = members.iter_mut();
-            let parts = parts.filter(|(name, _)| *name != METADATA);
             parts.map(|(_, part)| take_below(part, 2)).sum()
         }
         _ => 0,

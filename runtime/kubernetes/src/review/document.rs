@@ -26,7 +26,7 @@ use armature_shapes::kind::KindInfo;
 use super::{Kinds, bag};
 
 /// The member in which an object says who it is.
-pub(super) const METADATA: &str = "metadata";
+const METADATA: &str = "metadata";
 
 /// Members that stay text.
 type Texts<'a> = Vec<(String, &'a RawValue)>;
