@@ -125,6 +125,23 @@ fn the_body_is_azures_at_the_nearest_place_that_exists_in_both() {
 }
 
 #[test]
+fn what_has_taken_the_place_of_a_value_goes_along_unless_it_is_never_sent() {
+    let desired = json!({"identity": {"type": "SystemAssigned"}});
+    let azure = json!({"identity": {"userAssignedIdentities": {"/i/a": {}}, "principalId": "p"}});
+    let of = |unsent: &[&str]| {
+        let unsent: Vec<String> = unsent.iter().map(|path| (*path).to_owned()).collect();
+        let carried = ["identity.type".to_owned()];
+        comparison(&desired, &azure)
+            .repeating(&carried, &unsent)
+            .body
+    };
+    let whole = json!({"identity": {"userAssignedIdentities": {"/i/a": {}}}});
+    assert_eq!(of(&[]), whole, "and nothing that only Azure says");
+    let less = json!({"identity": {}});
+    assert_eq!(of(&["identity.userAssignedIdentities"]), less);
+}
+
+#[test]
 fn only_what_waits_is_azures() {
     let desired = json!({"tags": {"a": "1"}, "properties": {
         "capacity": 1, "accessTier": "Hot", "rules": [{"name": "a", "properties": {"priority": 3}}],
