@@ -221,3 +221,58 @@ async fn what_is_dropped_during_the_first_put_goes() {
     assert_eq!(world.zones_in_azure(), json!(["1", "9"]));
     assert_eq!(world.told_unsure(), 0);
 }
+
+/// Azure gives names to shelves that have none, by and by.
+fn give_names(world: &World) {
+    let mut store = world.azure.get(STORE).unwrap();
+    let shelves = store["properties"]["interior"]["shelves"].as_array_mut();
+    for shelf in shelves.into_iter().flatten() {
+        let width = shelf["properties"]["width"].as_i64().unwrap();
+        let name = shelf["name"].as_str().map(str::to_owned);
+        shelf["name"] = json!(name.unwrap_or_else(|| format!("x{width}")));
+    }
+    world.azure.set(STORE, store);
+}
+
+/// What the spec drops goes, and what others added stays, whether or not it names its items, and when it begins or ends to do so.
+#[tokio::test]
+async fn what_is_dropped_goes_however_its_items_are_named() {
+    let world = World::with_group().await;
+    // Widths, and whether the spec names the shelves.
+    let steps: [(&[i64], bool); 7] = [
+        (&[1, 2, 3, 4], false),
+        (&[1, 2, 3, 4], true),
+        (&[1, 2, 3], false),
+        (&[1, 2], true),
+        (&[2], false),
+        (&[], false),
+        (&[5], false),
+    ];
+    for (at, (widths, is_named)) in steps.into_iter().enumerate() {
+        let shelf = |width: &i64| match is_named {
+            true => json!({"name": format!("x{width}"), "width": width}),
+            false => json!({"width": width}),
+        };
+        let shelves: Vec<Value> = widths.iter().map(shelf).collect();
+        let store = world.store(json!({"capacity": 5, "shelves": shelves}));
+        for _ in 0..4 {
+            match world.pass(&store).await {
+                Requeue::After(wait) => world.clock.advance(wait.as_secs() as i64 + 1),
+                requeue => assert_eq!(requeue, Requeue::Sync),
+            }
+            give_names(&world);
+        }
+        if at == 0 {
+            add(&world, "theirs");
+        }
+        let mut expected: Vec<String> = widths.iter().map(|width| format!("x{width}")).collect();
+        expected.insert(0, "theirs".to_owned());
+        let mut found = in_azure(&world);
+        found.sort();
+        assert_eq!(found, expected, "{at}");
+        world.forget();
+        assert_eq!(world.pass(&store).await, Requeue::Sync, "{at}");
+        assert_eq!(world.azure.take_bodies(), [Value::Null; 0], "{at}");
+        assert_eq!(world.told_unsure(), 0, "{at}");
+    }
+}
