@@ -4,10 +4,12 @@
 use std::io::Read;
 use std::process::{Command, Stdio};
 
+use armature_controlplane::program;
+
 #[test]
 fn a_closed_pipe_is_a_quiet_success() {
     for arguments in [&["crds"][..], &["crds", "-o", "json"], &["version"]] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_armature"))
+        let mut child = Command::new(program(env!("CARGO_BIN_EXE_armature")))
             .args(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -10,8 +10,8 @@
 use std::path::Path;
 use std::process::Output;
 
-use armature_controlplane::ControlPlane;
 use armature_controlplane::waiting::{until_ended, until_ok};
+use armature_controlplane::{ControlPlane, program};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -23,7 +23,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_armature");
 fn links() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in ["armature", "kubectl-armature", "kubectl_complete-armature"] {
-        std::os::unix::fs::symlink(PROGRAM, folder.path().join(name)).unwrap();
+        std::os::unix::fs::symlink(program(PROGRAM), folder.path().join(name)).unwrap();
     }
     folder
 }

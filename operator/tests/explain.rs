@@ -10,13 +10,15 @@
 use std::path::Path;
 use std::process::Command;
 
+use armature_controlplane::program;
+
 fn printed(line: &str, is_good: bool) -> (String, String) {
     printed_in(Path::new("."), line, is_good)
 }
 
 fn printed_in(folder: &Path, line: &str, is_good: bool) -> (String, String) {
     let words = line.split_whitespace().skip(1);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_armature"));
+    let mut command = Command::new(program(env!("CARGO_BIN_EXE_armature")));
     command
         .args(words.map(|word| word.trim_matches('\'')))
         .env_remove("AZURE_SUBSCRIPTION_ID")

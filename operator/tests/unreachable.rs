@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use armature_controlplane::program;
 use armature_simulator::{Answer, Reply, Request, Running, Service};
 use serde_json::json;
 
@@ -77,7 +78,7 @@ async fn it_names_the_server_the_cause_and_what_to_do() {
     for (address, flag, cause, advice) in table {
         std::fs::write(&kubeconfig, KUBECONFIG.replace("SERVER", address)).unwrap();
         for command in ["status", "crds status", "plan --cluster=c"] {
-            let mut program = Command::new(env!("CARGO_BIN_EXE_armature"));
+            let mut program = Command::new(program(env!("CARGO_BIN_EXE_armature")));
             program.args(command.split(' ')).args(["--context", "work"]);
             program.arg("--kubeconfig").arg(&kubeconfig);
             program.args(flag.split_whitespace());

@@ -6,6 +6,7 @@
 mod bench;
 mod book;
 mod dev;
+mod emulated;
 mod fuzz;
 mod generate;
 mod git;
@@ -57,6 +58,8 @@ enum Command {
     Parity(parity::ParityArguments),
     /// Read every spec file on this machine and count what the generator understands.
     Survey(survey::SurveyArguments),
+    /// Build the program for 64-bit ARM, and run the tests of commands with it under qemu.
+    Emulated(emulated::EmulatedArguments),
     /// Feed changed specs to the generator for some minutes; it must answer each with files or with an error.
     Fuzz(fuzz::FuzzArguments),
     /// Run everything: unit, golden, property, real API server, simulator end to end.
@@ -69,6 +72,7 @@ async fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments).await,
         Command::Book(arguments) => book::run(&arguments).await,
         Command::Dev(arguments) => dev::run(&arguments).await,
+        Command::Emulated(arguments) => emulated::run(&arguments).await,
         Command::Gen(arguments) => generate::run(&arguments),
         Command::NewKind(arguments) => new_kind::run(&arguments),
         Command::Image(arguments) => image::run(&arguments).await,

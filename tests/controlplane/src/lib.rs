@@ -3,7 +3,7 @@
 //! Lives here: finding, downloading or building the two binaries ([`Binaries`]), certificates, starting, watching
 //! and stopping the processes ([`ControlPlane`]), finding or building helm ([`locate_or_build_helm`]),
 //! kubectl ([`locate_or_build_kubectl`]) and Flux's library for server-side apply ([`Flux`]), how tests wait for what is to
-//! come ([`waiting`]).
+//! come ([`waiting`]), and which program those of commands run ([`program`]).
 //! Does not live here: anything of Azure or of the operator, and any imitation of Kubernetes.
 //!
 //! What a control plane of two processes lacks, because no controller manager runs: no garbage collection by
@@ -34,6 +34,7 @@ mod log_tail;
 mod plane;
 mod ports;
 mod process;
+mod program;
 mod usage;
 pub mod waiting;
 
@@ -47,4 +48,5 @@ pub use log_tail::LogTail;
 pub use plane::{ControlPlane, Options};
 pub use ports::free_port;
 pub use process::Supervised;
+pub use program::program;
 pub use usage::Usage;
