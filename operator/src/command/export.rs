@@ -61,6 +61,10 @@ struct OperatorArguments {
     #[arg(long, value_enum, default_value_t = VersionChoice::All)]
     crd_versions: VersionChoice,
 
+    /// Have the operator mark versions that Azure retires as deprecated in the CRDs.
+    #[arg(long)]
+    crd_deprecations: bool,
+
     /// Subscription of the operator's own credential.
     #[arg(long, value_name = "ID")]
     subscription: Option<String>,
@@ -117,6 +121,7 @@ impl OperatorArguments {
             tenant: self.tenant.clone(),
             client: self.client.clone(),
             client_secret: secret,
+            crd_deprecations: self.crd_deprecations,
             has_workload_identity: self.workload_identity,
             ..installation
         })

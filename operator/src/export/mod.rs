@@ -32,6 +32,9 @@ pub const CRDS_TOKEN: &str = "<crds>";
 /// Token for the names of all API groups, as the only item of a list.
 pub const GROUPS_TOKEN: &str = "<groups>";
 
+/// Argument that stands in the files and goes unless it is asked for, with the value of the chart that puts it there.
+pub const DEPRECATIONS: (&str, &str) = ("crdDeprecations", "--crd-deprecations");
+
 /// Values of the chart that can be set, with the token for each.
 pub const TOKENS: [(&str, &str); 8] = [
     ("image.repository", "<image.repository>"),
@@ -63,6 +66,8 @@ pub struct Installation {
     pub client: Option<String>,
     /// Secret of the client.
     pub client_secret: Option<String>,
+    /// Whether CRDs mark versions that Azure retires.
+    pub crd_deprecations: bool,
     /// Whether the identity proves itself with the service account's token.
     pub has_workload_identity: bool,
 }
@@ -146,6 +151,8 @@ struct Filling {
     values: BTreeMap<&'static str, Option<String>>,
     crds: Vec<Value>,
     groups: Vec<Value>,
+    /// Arguments that nobody has asked for.
+    without: Option<&'static str>,
 }
 
 impl Filling {
@@ -154,6 +161,7 @@ impl Filling {
             values: installation.values(),
             crds: crds(kinds),
             groups: groups(kinds),
+            without: (!installation.crd_deprecations).then_some(DEPRECATIONS.1),
         }
     }
 
@@ -179,11 +187,12 @@ impl Filling {
             [Value::String(only)] if only == GROUPS_TOKEN => return self.groups.clone(),
             _ => {}
         }
+        let is_wanted = |item: &&Value| self.without.is_none_or(|argument| **item != *argument);
         let is_whole = |item: &&Value| {
             let mut members = item.as_object().into_iter().flatten();
             members.all(|(_, one)| one.as_str().is_none_or(|text| self.text(text).is_some()))
         };
-        let items = items.iter().filter(is_whole);
+        let items = items.iter().filter(is_wanted).filter(is_whole);
         items.filter_map(|item| self.fill(item)).collect()
     }
 
@@ -225,7 +234,7 @@ mod tests {
         let value = json!({
             "env": [{"name": "CRD_PATTERN", "value": "<crdPattern>"}, {"name": "A", "value": "b"}],
             "stringData": {"AZURE_CLIENT_ID": "<azureClientID>", "X": "y"},
-            "args": ["--versions=<crdVersions>"],
+            "args": ["--versions=<crdVersions>", "--crd-deprecations"],
             "namespace": "<namespace>",
         });
         let expected = json!({

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use armature::export::{
-    CRDS_TOKEN, GROUPS_TOKEN, Installation, NAMESPACE_TOKEN, TOKENS, crds, groups, identity,
+    CRDS_TOKEN, DEPRECATIONS, GROUPS_TOKEN, Installation, NAMESPACE_TOKEN, TOKENS, crds, groups,
+    identity,
 };
 use armature_controlplane::KUBERNETES_VERSION;
 use serde_json::{Value, json};
@@ -31,7 +32,9 @@ async fn with_tokens(more: &[&str]) -> Vec<Value> {
         "--skip-schema-validation",
     ];
     let settings = TOKENS.map(|(value, token)| format!("{value}={token}"));
-    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let flag = format!("{}=true", DEPRECATIONS.0);
+    let settings = settings.iter().chain([&flag]).map(String::as_str);
+    let settings: Vec<&str> = settings.collect();
     let output = helm(&arguments, &[settings.as_slice(), more].concat()).await;
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
@@ -128,8 +131,9 @@ async fn what_is_printed_is_what_helm_renders() {
     let secret = folder.path().join("secret");
     std::fs::write(&secret, "s3cret: \"quoted\" {x}\n").unwrap();
     let secret = secret.to_str().unwrap();
-    let rows: [(&[&str], &[&str]); 6] = [
+    let rows: [(&[&str], &[&str]); 7] = [
         (&[], &[]),
+        (&["--crd-deprecations"], &["crdDeprecations=true"]),
         (
             &["--crd-pattern", "resources.azure.com/*;storage.azure.com/*"],
             &["crdPattern=resources.azure.com/*;storage.azure.com/*"],
