@@ -212,7 +212,11 @@ mod tests {
             was_named: false,
         };
         let table = [
-            (json!({"name": "A", "count": 1}), json!([{"name": "a"}]), true),
+            (
+                json!({"name": "A", "count": 1}),
+                json!([{"name": "a"}]),
+                true,
+            ),
             (json!({"name": "a"}), json!([{"name": "b"}]), false),
             (json!("10.1.0.0/16"), json!(["10.1.0.0/16"]), true),
             (json!("10.1.0.0/16"), json!(["10.2.0.0/16"]), false),

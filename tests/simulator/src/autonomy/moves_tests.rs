@@ -158,23 +158,34 @@ fn an_added_item_stays_by_its_row_whatever_is_said_of_the_list() {
         let pools = names.iter().map(|name| json!({ "name": name }));
         json!({"properties": {"agentPoolProfiles": pools.collect::<Vec<_>>()}})
     };
-    let ranges = |allotted: Value| {
-        json!({"properties": {"addressSpace": {"addressPrefixes": ["10.1.0.0/16"], "ipamPoolPrefixAllocations": allotted}}})
-    };
+    let ranges = |allotted: Value| json!({"properties": {"addressSpace": {"addressPrefixes": ["10.1.0.0/16"], "ipamPoolPrefixAllocations": allotted}}});
     let clusters = "Microsoft.ContainerService/managedClusters";
     let networks = "Microsoft.Network/virtualNetworks";
     let path = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<_>>();
     let list = path("properties.agentPoolProfiles");
     let azure = pools(&["other1"]);
-    assert!(crate::autonomy::adds(clusters, &list, &pools(&["a"]), &azure));
+    assert!(crate::autonomy::adds(
+        clusters,
+        &list,
+        &pools(&["a"]),
+        &azure
+    ));
     assert!(crate::autonomy::adds(clusters, &list, &pools(&[]), &azure));
     assert!(!crate::autonomy::owns(clusters, &list, &pools(&[]), &azure));
     let list = path("properties.addressSpace.addressPrefixes");
     let azure = ranges(json!([{"pool": "p"}]));
     for (allotted, expected) in [(json!([{"pool": "p"}]), true), (json!([]), false)] {
         let found = crate::autonomy::adds(networks, &list, &ranges(allotted), &azure);
-        assert_eq!(found, expected, "a condition on something else is the manifest's");
+        assert_eq!(
+            found, expected,
+            "a condition on something else is the manifest's"
+        );
     }
     let count = path("properties.agentPoolProfiles.0.count");
-    assert!(!crate::autonomy::adds(clusters, &count, &pools(&["a"]), &azure));
+    assert!(!crate::autonomy::adds(
+        clusters,
+        &count,
+        &pools(&["a"]),
+        &azure
+    ));
 }
