@@ -296,6 +296,10 @@ impl Pass<'_> {
         one: &Dropped,
     ) -> Result<Result<Option<String>, String>, KubernetesError> {
         let kubernetes = &self.reconciler.kubernetes;
+        if one.name.is_empty() {
+            // What has no name is no resource of its own.
+            return Ok(Ok(None));
+        }
         if one.ids.is_empty() {
             return Ok(Err("its name makes no id".to_owned()));
         }

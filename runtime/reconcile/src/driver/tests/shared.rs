@@ -276,3 +276,21 @@ async fn what_is_dropped_goes_however_its_items_are_named() {
         assert_eq!(world.told_unsure(), 0, "{at}");
     }
 }
+
+/// What has no name in Azure either is no resource of its own: it goes after the same time, and is not waited for without an end.
+#[tokio::test]
+async fn what_is_dropped_goes_where_nothing_is_named() {
+    let world = World::with_group().await;
+    for widths in [vec![1, 2, 3], vec![1, 3], Vec::new()] {
+        let shelves: Vec<Value> = widths.iter().map(|width| json!({"width": width})).collect();
+        let store = world.store(json!({"capacity": 5, "shelves": shelves}));
+        settle(&world, &store).await;
+        let store = world.azure.get(STORE).unwrap();
+        let shelves = store["properties"]["interior"]["shelves"].as_array();
+        let found = shelves.into_iter().flatten();
+        let found: Vec<i64> = found
+            .map(|shelf| shelf["properties"]["width"].as_i64().unwrap())
+            .collect();
+        assert_eq!(found, widths);
+    }
+}
