@@ -55,6 +55,17 @@ impl StopSignals {
     }
 }
 
+/// What of which file is mapped where in this process, as the kernel of Linux writes it (proc_pid_maps(5)).
+///
+/// # Errors
+/// Where the system does not say.
+pub fn memory_maps() -> io::Result<String> {
+    if cfg!(target_os = "linux") {
+        return std::fs::read_to_string("/proc/self/maps");
+    }
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Gives pages back to the system that hold nothing but freed memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "the C library's function has no safe form")]

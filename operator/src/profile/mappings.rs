@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::platform::memory_maps;
+
 /// A part of a file in memory that can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
@@ -20,11 +22,11 @@ pub struct Mapping {
 /// # Errors
 /// When the kernel does not say.
 pub fn executable() -> io::Result<Vec<Mapping>> {
-    let text = std::fs::read_to_string("/proc/self/maps")?;
+    let text = memory_maps()?;
     Ok(text.lines().filter_map(line).collect())
 }
 
-/// A line of `/proc/PID/maps` (proc_pid_maps(5)): `start-end permissions offset device inode file`.
+/// A line of it (proc_pid_maps(5)): `start-end permissions offset device inode file`.
 fn line(line: &str) -> Option<Mapping> {
     let number = |text: &str| u64::from_str_radix(text, 16).ok();
     let mut words = line.split_whitespace();

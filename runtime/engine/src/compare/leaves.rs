@@ -389,33 +389,9 @@ pub(crate) fn identifiers(
             identities.windows(2).all(|pair| pair[0] != pair[1])
         })
     };
-    identities(field).find(|names| unique(desired, names) && unique(observed, names))
-}
-
-/// Names of members that may tell an item of a list from its neighbours, the best ones first.
-pub(super) fn identities(field: &'static Field) -> impl Iterator<Item = &'static [&'static str]> {
-    let own = Some(field.identifiers).filter(|names| !names.is_empty());
     let usual = USUAL_IDENTIFIERS.iter().map(std::slice::from_ref);
-    let usual = usual.filter(move |names| own != Some(*names));
-    own.into_iter().chain(usual)
-}
-
-/// What an item of a list says, value by value: paths within it, and values as texts that are the same for all that mean the same.
-pub(super) fn says((item, field): (Type, &'static Field), value: &Value) -> Vec<(String, String)> {
-    let walk = Walk(Roots {
-        desired: &Value::Null,
-        observed: &Value::Null,
-    });
-    let mut said = Vec::new();
-    let root = Path::Root("");
-    walk.value(item, field, value, There::default(), &root, &mut |leaf| {
-        // To free JSON services add members.
-        let is_said = !leaf.unseen && leaf.rule != Rule::Json && !leaf.says_nothing();
-        let text = leaf.desired.as_deref().filter(|_| is_said);
-        said.extend(text.map(|it| (leaf.path.clone(), normal(leaf.rule, it).to_lowercase())));
-    });
-    said.sort();
-    said
+    let mut candidates = std::iter::once(field.identifiers).chain(usual);
+    candidates.find(|names| !names.is_empty() && unique(desired, names) && unique(observed, names))
 }
 
 /// An item's identity as text; identifiers may lead into the item with `/` (`properties/name`).
@@ -530,7 +506,7 @@ fn matched(count: usize, fits: &dyn Fn(usize, usize) -> bool) -> Option<Vec<usiz
 
 /// Finds a place for an item, moving others to places that fit them too: an item that asks for little fits many
 /// places, and must not keep the only one of an item that asks for more.
-pub(super) fn give_place(
+fn give_place(
     wanted: usize,
     candidates: &[Vec<usize>],
     taken: &mut [Option<usize>],

@@ -12,10 +12,8 @@ use super::keyed::{Keyed, LENGTH};
 use super::leaf::Leaf;
 use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
 use super::marked::{Mark, Marked, Remembered};
-use super::member::Member;
-use super::members::Whose;
 use super::timed::{Timed, Topic};
-use super::{Comparison, Difference};
+use super::{Comparison, Difference, shared_member};
 
 /// Bytes of the digests that only tell one key or one release from another.
 const TAG: usize = 4;
@@ -139,8 +137,6 @@ pub struct Settled {
     pub record: Record,
     /// Paths that were taken out of the spec and that Azure has all the same.
     pub kept: Vec<String>,
-    /// Members of shared maps and lists that stay although the spec may have named them: nothing is known of that.
-    pub unsure: Vec<String>,
     /// Paths that were found to change by themselves just now.
     pub unstable: Vec<Place>,
     /// How many paths Azure writes in its own way beyond those that are remembered one by one.
@@ -314,7 +310,7 @@ impl Record {
         rewritten.truncate(REWRITTEN);
         unstable.truncate(REWRITTEN);
         let mut paths = Former::of(comparison, keyed, before.map(|before| &before.paths));
-        let left = paths.give_up(comparison, keyed);
+        let kept = paths.give_up(comparison, keyed);
         let record = Self {
             key: key_of(keyed),
             applied: Applied::Confirmed,
@@ -328,8 +324,7 @@ impl Record {
         };
         Settled {
             record,
-            kept: left.kept,
-            unsure: left.unsure,
+            kept,
             unstable: told,
             forgotten,
         }
@@ -398,7 +393,8 @@ impl Record {
         let is_unchanged = |leaf: &Leaf<'_>| {
             let seen = Rewritten::of(leaf, keyed);
             let was_other = self.rewritten.iter().any(|entry| entry.path == seen.path);
-            let may_have_drifted = was_other || has_changed && self.paths.has(&leaf.path, keyed);
+            let may_have_drifted =
+                was_other || has_changed && self.was_ours((&leaf.path, comparison.shared), keyed);
             !may_have_drifted || self.expects(leaf, keyed, at)
         };
         comparison.unexplained(&is_unchanged)
@@ -409,14 +405,9 @@ impl Record {
         self.paths.found(comparison, keyed)
     }
 
-    /// Whether a member of a shared map or list was named by what was sent, now or once.
-    pub fn was_ours(&self, member: &Member<'_>, keyed: Keyed<'_>) -> bool {
-        self.paths.whose(member, keyed) == Whose::Ours
-    }
-
-    /// Whether it tells of each map and list that is shared now which members are ours.
-    pub fn covers_shared(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> bool {
-        self.paths.covers(comparison, keyed)
+    /// Whether the path was named by what was sent, now or once; others add members at the shared paths.
+    pub fn was_ours(&self, (path, shared): (&str, &[String]), keyed: Keyed<'_>) -> bool {
+        self.paths.has((path, shared_member(shared, path)), keyed)
     }
 
     /// What is remembered of a value that Azure may move.
