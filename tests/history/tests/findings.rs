@@ -332,10 +332,8 @@ const UNREACHED: [&str; 3] = [
 ];
 
 /// Rows of lists whose items nothing tells apart in some manifest: there Azure's item is one of the spec's that is another.
-const NAMELESS: [&str; 2] = [
-    "Microsoft.App/managedEnvironments properties.workloadProfiles[] while properties.workloadProfiles is on",
-    "Microsoft.DocumentDB/databaseAccounts properties.capabilities[]",
-];
+const NAMELESS: [&str; 1] =
+    ["Microsoft.Compute/virtualMachines properties.storageProfile.dataDisks[]"];
 
 /// Whatever the table says can happen does happen after an edit, but for what another resource decides; and nothing is written
 /// for it, whatever the manifest says besides.
