@@ -241,7 +241,7 @@ impl KindWatch {
             lists: Some(&self.lists),
         };
         let (failed, failures) = tokio::sync::watch::channel(String::new());
-        let mut told = Told {
+        let mut events = KindEvents {
             watch: &self,
             listed: HashSet::new(),
             refusals: 0,
@@ -251,7 +251,7 @@ impl KindWatch {
         let watching = follow(watched, api, paged(), &stop, move |item| {
             // A stopped watch must not bring objects back that were forgotten with their kind.
             if !is_stopped.is_cancelled() {
-                told.item(item);
+                events.item(item);
             }
         });
         let Some(namespace) = &self.namespace else {
@@ -296,8 +296,8 @@ impl KindWatch {
     }
 }
 
-/// What one watch of a kind has told so far.
-struct Told<'a> {
+/// What the watch of one kind in one scope has told so far, and what becomes of each event.
+struct KindEvents<'a> {
     watch: &'a KindWatch,
     /// What the list that is being read has shown.
     listed: HashSet<ObjectKey>,
@@ -307,7 +307,7 @@ struct Told<'a> {
     failed: tokio::sync::watch::Sender<String>,
 }
 
-impl Told<'_> {
+impl KindEvents<'_> {
     fn item(&mut self, item: ItemEvent<StoredObject>) {
         let watch = self.watch;
         match item {

@@ -24,7 +24,7 @@ use armature_runtime::reconcile::time::Time;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
-use self::settings::{Parsed, Told};
+use self::settings::{Parsed, StartSettings};
 use self::values::{OptionalAddress, SyncPeriod, duration, optional_address, policy, sync_period};
 use super::azure;
 use super::quantity::{DEFAULT_BUDGET, budget, quantity};
@@ -352,7 +352,11 @@ impl RunArguments {
     }
 
     /// The configuration that flags, environment and Secret describe.
-    fn config(self, kubernetes: kube::Config, told: Told) -> anyhow::Result<OperatorConfig> {
+    fn config(
+        self,
+        kubernetes: kube::Config,
+        told: StartSettings,
+    ) -> anyhow::Result<OperatorConfig> {
         let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
         let parsed = Parsed::of(&told.chosen)?;
         let variable = |name: &str| settings::variable(&told.chosen, name);

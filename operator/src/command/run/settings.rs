@@ -18,8 +18,8 @@ use crate::settings::{Chosen, Last, SecretSettings, last};
 /// How often the Secret's folder is looked at.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// What an operator is told.
-pub(super) struct Told {
+/// The settings that an operator starts with.
+pub(super) struct StartSettings {
     /// What counts of each setting.
     pub chosen: Chosen,
     /// What the Secret says of settings, with which its credential counts.
@@ -109,10 +109,10 @@ impl RunArguments {
     ///
     /// # Errors
     /// When the Secret's folder, or what counted at the last start, cannot be read.
-    pub(super) async fn told(&self, kubernetes: &kube::Config) -> anyhow::Result<Told> {
+    pub(super) async fn told(&self, kubernetes: &kube::Config) -> anyhow::Result<StartSettings> {
         let given = self.given();
         let Some(folder) = &self.credential_folder else {
-            return Ok(Told {
+            return Ok(StartSettings {
                 chosen: Chosen::of(&given, &SecretSettings::default(), &Default::default()),
                 beside: Beside::new(),
             });
@@ -154,7 +154,7 @@ impl RunArguments {
         let place = (self.namespace.as_str(), kept);
         last.write(&client, place, &chosen, (&secret, &waiting))
             .await;
-        Ok(Told { chosen, beside })
+        Ok(StartSettings { chosen, beside })
     }
 }
 
