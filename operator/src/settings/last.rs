@@ -46,6 +46,8 @@ pub enum Last {
     None,
     /// One that read the credential alone from the Secret.
     Earlier,
+    /// This one may not read what counted: one was here whose chart gave no right to.
+    Forbidden,
     /// One that wrote down what counted.
     Known {
         /// Settings as they are compared.
@@ -58,8 +60,8 @@ pub enum Last {
 }
 
 impl Last {
-    /// Looks into the operator's namespace. Where that is forbidden, an earlier release was here, with its rights: nothing is widened
-    /// by mistake. `kept` is a Secret that an operator of ours with this part leaves in its namespace, whatever its release.
+    /// Looks into the operator's namespace. Where that stays forbidden, an earlier release was here, with its rights: nothing is widened
+    /// by mistake, and nothing is written down. `kept` is a Secret that an operator of ours with this part leaves in its namespace, whatever its release.
     ///
     /// # Errors
     /// When it cannot be read for another reason, although it was tried for half a minute: a start that takes an unreadable record
@@ -75,11 +77,11 @@ impl Last {
             let what = format!(
                 "what counted at the last start cannot be read from ConfigMap {namespace}/{CONFIG_MAP}"
             );
-            if is_forbidden(&error) {
-                tracing::warn!(%error, "{what}: what would widen what is managed waits");
-                return Ok(Self::Earlier);
-            }
             if pauses.len() == 0 {
+                if is_forbidden(&error) {
+                    tracing::warn!(%error, "{what}: what would widen what is managed waits");
+                    return Ok(Self::Forbidden);
+                }
                 return Err(error).context(what);
             }
             tracing::warn!(%error, "{what}; trying again");
@@ -122,7 +124,9 @@ impl Last {
     /// The Secret as it counts now: where it is not there, what it said at the last start.
     pub fn standing_in(&self, secret: SecretSettings) -> SecretSettings {
         let Self::Known {
-            counted, of_secret, ..
+            counted,
+            of_secret,
+            waiting,
         } = self
         else {
             return secret;
@@ -132,7 +136,12 @@ impl Last {
         }
         let kept = of_secret
             .iter()
-            .filter_map(|key| Some((key.clone(), counted.get(key)?.clone().into_bytes())));
+            .filter_map(|key| Some((key.clone(), counted.get(key)?.clone())));
+        // What waited goes on to wait.
+        let waiting = waiting.iter();
+        let waiting = waiting.map(|(key, value)| (key.clone(), value.clone()));
+        let kept = kept.chain(waiting);
+        let kept = kept.map(|(key, value)| (key, value.into_bytes()));
         SecretSettings::of(kept.collect())
     }
 
@@ -151,7 +160,7 @@ impl Last {
             }
             match self {
                 Self::None => false,
-                Self::Earlier => {
+                Self::Earlier | Self::Forbidden => {
                     let widens =
                         *key == MODE || *key == ANY_CLOUD || Cloud::VARIABLES.contains(key);
                     widens
@@ -170,7 +179,7 @@ impl Last {
         let counted = match self {
             Self::None => return Vec::new(),
             // It had the same flags and nothing else.
-            Self::Earlier => {
+            Self::Earlier | Self::Forbidden => {
                 Chosen::of(given, &SecretSettings::default(), &BTreeSet::new()).comparable()
             }
             Self::Known { counted, .. } => counted.clone(),
@@ -198,6 +207,9 @@ impl Last {
         chosen: &Chosen,
         (secret, waiting): (&SecretSettings, &BTreeSet<&'static str>),
     ) {
+        if *self == Self::Forbidden {
+            return;
+        }
         let data = data(chosen, secret, waiting);
         if *self != Self::of(data.clone()) {
             let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
@@ -233,7 +245,7 @@ impl Last {
 
 /// Whether the operator may not read it: an earlier release of the chart gave no such right.
 fn is_forbidden(error: &kube::Error) -> bool {
-    matches!(error, kube::Error::Api(status) if matches!(status.code, 401 | 403))
+    matches!(error, kube::Error::Api(status) if status.code == 403)
 }
 
 /// The ConfigMap's data.
@@ -363,6 +375,9 @@ mod tests {
         let keys = secret(&[(ANY_CLOUD, "true")]);
         let (waiting, _, mut last) = start(&Last::Earlier, &Given::new(), &keys);
         assert_eq!(waiting, [ANY_CLOUD]);
+        // Neither does it when the Secret was away meanwhile.
+        let (waiting, _, after) = start(&last, &Given::new(), &secret(&[]));
+        assert_eq!((waiting, &after), (vec![ANY_CLOUD], &last));
         for (given, expected) in [
             (Some("false"), true),
             (None, true),

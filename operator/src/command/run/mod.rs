@@ -300,6 +300,9 @@ pub struct RunArguments {
     verbose: u8,
 }
 
+/// What an operator starts with, or what is wrong with its settings.
+type Config = anyhow::Result<OperatorConfig>;
+
 impl RunArguments {
     /// Runs the operator until SIGTERM or Ctrl-C.
     pub fn run(self) -> anyhow::Result<ExitCode> {
@@ -352,11 +355,7 @@ impl RunArguments {
     }
 
     /// The configuration that flags, environment and Secret describe.
-    fn config(
-        self,
-        kubernetes: kube::Config,
-        told: StartSettings,
-    ) -> anyhow::Result<OperatorConfig> {
+    fn config(self, kubernetes: kube::Config, told: StartSettings) -> Config {
         let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
         let parsed = Parsed::of(&told.chosen)?;
         let variable = |name: &str| settings::variable(&told.chosen, name);

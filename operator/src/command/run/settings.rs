@@ -118,7 +118,6 @@ impl RunArguments {
             });
         };
         let secret = SecretSettings::read(folder)?;
-        let beside = secret.settings();
         let client = kube::Client::try_from(kubernetes.clone())?;
         let mode = given
             .get(MODE)
@@ -131,6 +130,8 @@ impl RunArguments {
         let last = Last::read(&client, &self.namespace, kept).await?;
         let is_there = secret.is_there();
         let secret = last.standing_in(secret);
+        // A Secret that comes is held against what stands in for it.
+        let beside = secret.settings();
         if !is_there && secret.is_there() {
             tracing::warn!(
                 "Secret {SECRET} is not there, or empty: what it said at the last start goes on to count"

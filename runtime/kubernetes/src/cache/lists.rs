@@ -56,7 +56,7 @@ impl Lists {
     /// The API server goes on to fail at a list that was never complete, while it lists the kind elsewhere.
     pub fn fail(&mut self, kind: Kind, scope: &Scope, why: &str) {
         if let Some(list) = self.list(kind, scope)
-            && *list == List::Awaited
+            && *list != List::Complete
         {
             *list = List::Failing(shortened(why).into_owned());
         }

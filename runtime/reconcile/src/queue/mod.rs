@@ -3,7 +3,7 @@
 //! Rules: a key waits once, at its earliest deadline; no key is worked on twice at the same time; a key that
 //! is added while it is worked on is worked on again; attempts in a row are counted per key and only a pass
 //! that asks for backoff counts; triggers from outside do not count. All kinds share one pool of workers, which is smaller while
-//! the API server is slow, and of which no namespace can have all; a namespace's objects of one kind stand in a line, those that were begun in another, and the lines take turns. There may be a limit
+//! the API server is slow, and of which, where there are more than a few, no namespace can have all; a namespace's objects of one kind stand in a line, those that were begun in another, and the lines take turns. There may be a limit
 //! per kind, and what is at its limit does not hold up the others. Keys for which somebody waits, such as edits, pass those
 //! for which nobody does: periodic looks, and first looks at objects that are fine.
 //!

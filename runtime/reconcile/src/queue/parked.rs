@@ -84,6 +84,16 @@ impl Parked {
         lines.find(|line| line.contains_key(&place))
     }
 
+    /// The first key that waits for its kind.
+    pub fn next_of(&mut self, kind: Kind) -> Option<(Place, Arc<ObjectKey>)> {
+        let line = self.kinds.get_mut(&kind)?;
+        let first = line.pop_first();
+        if line.is_empty() {
+            self.kinds.remove(&kind);
+        }
+        first
+    }
+
     /// The keys that may try again once a worker of the kind is free.
     pub fn let_go(&mut self, kind: Kind) -> Vec<(Place, Arc<ObjectKey>)> {
         let of_kind = self.kinds.get_mut(&kind);

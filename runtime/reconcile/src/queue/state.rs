@@ -246,6 +246,8 @@ impl State {
             let free = self.pool.size().saturating_sub(self.running.len());
             if !self.share.take(&key.namespace, place.0, free) {
                 self.pool.is_short();
+                // Its kind's place is for who stands behind it.
+                self.due.extend(self.parked.next_of(key.kind));
                 self.parked.by_namespace(place, key);
                 continue;
             }

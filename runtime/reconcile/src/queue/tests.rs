@@ -401,6 +401,36 @@ async fn a_namespace_whose_passes_hang_leaves_workers_to_others() {
     assert!(of("hangs", 300) > 45 && of("hangs", 600) > 45, "{passes:?}");
 }
 
+/// The same where one object of a kind at a time is looked at, and the first in its line is of that namespace.
+#[tokio::test(start_paused = true)]
+async fn a_kind_at_its_limit_waits_for_no_namespace_that_has_its_share() {
+    let settings = QueueSettings {
+        workers: 10,
+        workers_per_kind: Some(8),
+        ..QueueSettings::default()
+    };
+    let (queue, log) = (queue(settings), Log::new());
+    for number in 0..8 {
+        queue.add(key(&kinds::STORE, &format!("hangs-{number}")));
+        queue.add(group(&format!("hangs-group-{number}")));
+    }
+    let editor = queue.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(10)).await;
+        for number in 0..2 {
+            let name = format!("served-{number}");
+            editor.add(ObjectKey {
+                namespace: "served".to_owned(),
+                ..group(&name)
+            });
+        }
+    });
+    run_for(&queue, 290, 300, &log, Requeue::Backoff(RetryClass::Poll)).await;
+    let served = log.passes().into_iter();
+    let served = served.filter(|(at, name)| *at == 10 && name.starts_with("served"));
+    assert_eq!(served.count(), 2, "{:?}", log.passes());
+}
+
 #[tokio::test(start_paused = true)]
 async fn stopping_waits_for_running_passes_and_starts_no_more() {
     let (queue, log) = (queue(QueueSettings::default()), Log::new());
