@@ -18,7 +18,7 @@ use super::stored::StoredObject;
 /// watcher tries again after a second, and then after twice as long each time, 30 s at most: about a minute and a half.
 const FAILURES: u32 = 6;
 
-/// Limit of time for the list of one object elsewhere.
+/// Limit of time for the proof.
 const PROOF: Duration = Duration::from_secs(10);
 
 /// The first list of a kind in one namespace.
@@ -31,6 +31,8 @@ pub(super) struct FailsAlone<'a> {
     pub kind: Kind,
     /// The namespace in which it is listed.
     pub namespace: &'a str,
+    /// Objects in one page of that list.
+    pub page: u32,
 }
 
 impl FailsAlone<'_> {
@@ -65,9 +67,10 @@ impl FailsAlone<'_> {
         };
         let api: Api<Item<StoredObject>> =
             Api::namespaced_with(self.client.clone(), &namespace, &self.kind);
-        // Without a version this is answered by etcd, not from what the API server remembers.
-        let one = ListParams::default().limit(1);
-        matches!(timeout(PROOF, api.list(&one)).await, Ok(Ok(_)))
+        // Without a version this is answered by etcd, not from what the API server remembers; and a whole page shows that pages
+        // of this kind come in time.
+        let page = ListParams::default().limit(self.page);
+        matches!(timeout(PROOF, api.list(&page)).await, Ok(Ok(_)))
     }
 }
 
@@ -90,6 +93,11 @@ mod tests {
         let is_up = Arc::new(AtomicBool::new(works));
         let client = mock::client(move |request| {
             assert!(request.uri().path().contains("/namespaces/web/"));
+            let query = request.uri().query().unwrap_or_default();
+            assert!(
+                query.contains("limit=50"),
+                "a page like those of the watch: {query}"
+            );
             match is_up.load(Ordering::Relaxed) {
                 true => (
                     200,
@@ -106,6 +114,7 @@ mod tests {
             client: &client,
             kind: KIND,
             namespace: "broken",
+            page: 50,
         };
         let (failed, failures) = tokio::sync::watch::channel(String::new());
         let tell = async move {

@@ -32,7 +32,7 @@ pub(super) enum ItemEvent<K> {
     },
     /// The API server was reached, and refuses: for this reason.
     Refused(String),
-    /// A first list failed otherwise, for this reason. It is tried again.
+    /// A first list failed otherwise, for this reason, and not because the API server has too much to do. It is tried again.
     Failed(String),
 }
 
@@ -132,10 +132,11 @@ async fn tell<K>(
                 interrupted(&watched, &name, &error);
                 if let Error::InitialListFailed(error) = &error {
                     let why = message(error);
-                    on_item(match is_refusal(error) {
-                        true => ItemEvent::Refused(why),
-                        false => ItemEvent::Failed(why),
-                    });
+                    if is_refusal(error) {
+                        on_item(ItemEvent::Refused(why));
+                    } else if !is_busy(error) {
+                        on_item(ItemEvent::Failed(why));
+                    }
                 }
                 let wait = backoff.next().unwrap_or_default();
                 tokio::time::sleep(wait).await;
@@ -194,6 +195,11 @@ fn interrupted(watched: &Watched<'_>, name: &WatchName, error: &Error) {
 /// Whether the API server will go on to refuse a list: it knows no such thing, or this operator may not read it.
 fn is_refusal(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if matches!(status.code, 401 | 403 | 404))
+}
+
+/// Whether the API server has too much to do, which says nothing of the list.
+fn is_busy(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 429)
 }
 
 #[cfg(test)]
@@ -261,14 +267,19 @@ mod tests {
 
     #[test]
     fn a_server_that_is_busy_or_away_does_not_refuse() {
-        for (code, expected) in [
-            (403, true),
-            (404, true),
-            (429, false),
-            (500, false),
-            (503, false),
+        for (code, refuses, busy) in [
+            (403, true, false),
+            (404, true, false),
+            (429, false, true),
+            (500, false, false),
+            (503, false, false),
         ] {
-            assert_eq!(is_refusal(&failed(code)), expected, "{code}");
+            let error = failed(code);
+            assert_eq!(
+                (is_refusal(&error), is_busy(&error)),
+                (refuses, busy),
+                "{code}"
+            );
         }
     }
 }

@@ -262,6 +262,7 @@ impl KindWatch {
             client: place.client(),
             kind: self.kind,
             namespace,
+            page: PAGE,
         };
         // The watch ends when it is told to, and what tells the other of failures with it.
         tokio::join!(watching, alone.note(failures));

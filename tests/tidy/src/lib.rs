@@ -23,6 +23,7 @@
 //! | [`sections`] | check: every section that is cited exists |
 //! | [`links`] | check: links of the documentation lead somewhere |
 //! | [`book`] | check: pages of the book are listed, lead to pages, and can be read |
+//! | [`merges`] | check: no merge was left unfinished |
 //! | [`lints`] | check: no module switches off what keeps panics out |
 //! | [`platform`] | check: one module of the command depends on the operating system |
 //! | [`waits`] | check: tests wait by one limit, against hanging only |
@@ -39,6 +40,7 @@ pub mod known;
 pub mod links;
 pub mod lints;
 pub mod members;
+pub mod merges;
 pub mod modules;
 pub mod platform;
 pub mod sections;

@@ -7,8 +7,8 @@ use armature_tidy::circles::{self, Circle};
 use armature_tidy::known;
 use armature_tidy::workspace::Workspace;
 use armature_tidy::{
-    book, customizations, direction, features, links, lints, platform, sections, services, sizes,
-    waits,
+    book, customizations, direction, features, links, lints, merges, platform, sections, services,
+    sizes, waits,
 };
 
 /// Read once, whichever test comes first.
@@ -59,6 +59,11 @@ fn the_runtime_names_no_azure_service() {
     let names = services::Names::of(&workspace().tree);
     assert!(names.groups() > 0, "no curation file was found in specs");
     none(&services::check(workspace(), &names));
+}
+
+#[test]
+fn no_merge_was_left_unfinished() {
+    none(&merges::check(&workspace().tree));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //!
 //! Each request has a limit of its own; a pass that meets many of them, or waits for what has none, would keep its worker from
 //! others. It is ended between steps or within one, and the object says so. What a step had begun is given up there as it
-//! would be if the process ended, with two exceptions: a write is waited for, and what Azure made of a PUT is read and recorded.
+//! would be if the process ended, with two exceptions: a write that has begun is waited for, and what Azure made of a PUT is
+//! read and recorded. So a pass that writes may take longer, up to [`LATEST_WRITE`], after which no write begins.
 
 use std::pin::{Pin, pin};
 use std::task::Poll;
@@ -19,6 +20,9 @@ use crate::port::KubernetesError;
 
 /// How long a pass may take. Azure answers within a minute or two, and few passes send more than a handful of requests.
 pub(super) const LONGEST_PASS: Duration = Duration::from_secs(5 * 60);
+
+/// When the last write of a pass may begin. Writes give the pass the time that they take, but not more than up to here.
+const LATEST_WRITE: Duration = Duration::from_secs(2 * LONGEST_PASS.as_secs());
 
 /// What the last step has that begins late: once in a pass.
 const LEAST: Duration = Duration::from_secs(30);
@@ -40,6 +44,8 @@ pub(super) struct Limit {
     deadline: Instant,
     /// Whether a step has had more than that already.
     was_extended: bool,
+    /// Whether the pass has let no further write begin.
+    has_ended_writes: bool,
 }
 
 impl Limit {
@@ -50,22 +56,29 @@ impl Limit {
             began,
             deadline: began + LONGEST_PASS,
             was_extended: false,
+            has_ended_writes: false,
         }
     }
 
-    /// The end of a step, however long that takes. No later step has less time for it.
+    /// Whether it is too late for a write to begin.
+    fn is_too_late_to_write(&self) -> bool {
+        self.has_ended_writes || self.began.elapsed() >= LATEST_WRITE
+    }
+
+    /// The end of a step, however long that takes. Later steps have as much time as before, until [`LATEST_WRITE`].
     async fn awaited<T>(&mut self, step: impl Future<Output = T>) -> T {
         let began = Instant::now();
         let done = step.await;
-        self.deadline += began.elapsed();
+        self.deadline = (self.deadline + began.elapsed()).min(self.began + LATEST_WRITE);
         done
     }
 
-    /// The end of a step, unless the pass has taken too long by then and nothing is being written.
+    /// The end of a step, unless the pass has taken too long by then. A write that has begun is waited for; `ends_writes`
+    /// lets no other begin, and says whether there is one.
     async fn within<T>(
         &mut self,
         mut step: Pin<&mut impl Future<Output = T>>,
-        is_writing: impl Fn() -> bool,
+        ends_writes: impl Fn() -> bool,
     ) -> Result<T, Duration> {
         // Most need no timer, and whoever only looks ahead has none.
         if let Poll::Ready(done) = futures::poll!(&mut step) {
@@ -81,7 +94,8 @@ impl Limit {
             if let Ok(done) = timeout_at(deadline, &mut step).await {
                 return Ok(done);
             }
-            if !is_writing() {
+            self.has_ended_writes = true;
+            if !ends_writes() {
                 return Err(self.began.elapsed());
             }
             deadline = Instant::now() + MOMENT;
@@ -97,7 +111,12 @@ impl Pass<'_> {
         limit: &mut Limit,
     ) -> Result<Result<(), Ended>, KubernetesError> {
         let words = action.words();
-        let must_end = action.writes() || self.owes_record();
+        let owes_record = self.owes_record();
+        if action.writes() && limit.is_too_late_to_write() && !owes_record {
+            let after = limit.began.elapsed();
+            return Ok(Err(Ended { step: words, after }));
+        }
+        let must_end = action.writes() || owes_record;
         let gate = self.ways.gate.clone();
         let mut step = pin!(async {
             self.perform(action).await?;
@@ -107,7 +126,7 @@ impl Pass<'_> {
         if must_end {
             return limit.awaited(step).await.map(Ok);
         }
-        match limit.within(step.as_mut(), || gate.is_writing()).await {
+        match limit.within(step.as_mut(), || gate.ends_writes()).await {
             Ok(performed) => performed.map(Ok),
             Err(after) => Ok(Err(Ended { step: words, after })),
         }
@@ -126,7 +145,7 @@ impl Ended {
         let Self { step, after } = self;
         let after = Duration::from_secs(after.as_secs());
         let message = format!(
-            "the pass was ended after {} s, in the step '{step}': something did not answer. It is tried again",
+            "the pass was ended after {} s, in the step '{step}': answers were late, or did not come. It is tried again",
             after.as_secs()
         );
         let failure = Failure {
@@ -151,6 +170,9 @@ mod tests {
         for step in 0..steps {
             let sleep = sleep(Duration::from_secs(seconds));
             if waits(step) {
+                if limit.is_too_late_to_write() {
+                    return (limit.began.elapsed().as_secs(), true);
+                }
                 limit.awaited(sleep).await;
                 continue;
             }
@@ -180,11 +202,26 @@ mod tests {
         assert_eq!(run(40, 29, |step| step == 39).await, (320, true));
     }
 
+    /// However many of them are slow.
+    #[tokio::test(start_paused = true)]
+    async fn writes_have_an_end_as_well() {
+        assert_eq!(run(10, 60, |_| true).await, (600, false));
+        assert_eq!(run(40, 60, |_| true).await, (600, true));
+        assert_eq!(
+            run(40, 299, |_| true).await,
+            (897, true),
+            "the last begins at 598 s"
+        );
+        assert_eq!(run(40, 60, |step| step % 2 == 0).await, (600, true));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_step_that_writes_is_waited_for_beyond_the_end() {
         let mut limit = Limit::new();
         let mut step = pin!(sleep(Duration::from_secs(400)));
+        assert!(!limit.is_too_late_to_write());
         assert!(limit.within(step.as_mut(), || true).await.is_ok());
         assert_eq!(limit.began.elapsed().as_secs(), 400);
+        assert!(limit.is_too_late_to_write(), "this was the last one");
     }
 }

@@ -1,8 +1,8 @@
 //! Keys whose time has come and that may not have a worker now: their kind is at its limit, or their namespace has its share.
 //!
 //! A namespace in which every pass hangs would have all workers in the end. So it may take one only while it has fewer than so many
-//! for each one that is free: alone it comes to four fifths of them, and however many such namespaces there are, one is left for
-//! who has none (the dynamic thresholds of Choudhury and Hahne, for buffers that queues share).
+//! for each one that is free: alone it comes to four fifths of them, and however many such namespaces there are, the last one is
+//! left for who has none (the dynamic thresholds of Choudhury and Hahne, for buffers that queues share).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Share {
     /// Takes a worker for a namespace, where it may have one of those that are free.
     pub fn take(&mut self, namespace: &str, urgency: Urgency, free: usize) -> bool {
         match self.running.get_mut(namespace) {
-            Some(running) if *running >= share(urgency) * free => false,
+            Some(running) if free <= 1 || *running >= share(urgency) * free => false,
             Some(running) => {
                 *running += 1;
                 true
@@ -96,10 +96,15 @@ impl Parked {
 
     /// The keys that may try again once a worker of the kind is free.
     pub fn let_go(&mut self, kind: Kind) -> Vec<(Place, Arc<ObjectKey>)> {
-        let of_kind = self.kinds.get_mut(&kind);
-        let lines = of_kind.into_iter().chain(self.namespaces.values_mut());
+        let mut first = self.let_go_of_namespaces();
+        first.extend(self.next_of(kind));
+        first
+    }
+
+    /// The keys that may try again once a worker is free, of any kind.
+    pub fn let_go_of_namespaces(&mut self) -> Vec<(Place, Arc<ObjectKey>)> {
+        let lines = self.namespaces.values_mut();
         let first = lines.filter_map(BTreeMap::pop_first).collect();
-        self.kinds.retain(|_, line| !line.is_empty());
         self.namespaces.retain(|_, line| !line.is_empty());
         first
     }
@@ -137,7 +142,11 @@ mod tests {
     fn nobody_has_all_of_many_workers() {
         for (workers, namespaces, urgencies, each, free) in [
             (1, 1, &URGENCIES[..1], vec![1], 0),
-            (4, 1, &URGENCIES[..1], vec![4], 0),
+            (2, 1, &URGENCIES[..], vec![1], 1),
+            (4, 1, &URGENCIES[..], vec![3], 1),
+            (4, 3, &URGENCIES[..], vec![1, 1, 1], 1),
+            (4, 5, &URGENCIES[..], vec![0, 1, 1, 1, 1], 0),
+            (5, 1, &URGENCIES[..1], vec![4], 1),
             (64, 1, &URGENCIES[..1], vec![52], 12),
             (64, 1, &URGENCIES[..], vec![57], 7),
             (64, 2, &URGENCIES[..], vec![30, 31], 3),
@@ -154,12 +163,13 @@ mod tests {
     fn what_is_given_back_can_be_taken() {
         let mut share = Share::default();
         let [urgency, _] = URGENCIES;
-        assert!((0..4).all(|_| share.take("web", urgency, 1)));
-        assert!(!share.take("web", urgency, 1));
-        assert!(share.take("other", urgency, 1));
+        assert!((0..8).all(|_| share.take("web", urgency, 2)));
+        assert!(!share.take("web", urgency, 2));
+        assert!(share.take("other", urgency, 2));
+        assert!(!share.take("other", urgency, 1), "the last one");
         share.give_back("web");
-        assert!(share.take("web", urgency, 1));
-        for _ in 0..4 {
+        assert!(share.take("web", urgency, 2));
+        for _ in 0..8 {
             share.give_back("web");
         }
         share.give_back("other");

@@ -78,6 +78,11 @@ impl Pool {
         self.size
     }
 
+    /// Workers that there are at most.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// There was work for more than there are.
     pub fn is_short(&mut self) {
         self.is_short = true;

@@ -20,6 +20,9 @@ type Slot = (Instant, u64);
 /// One of so many workers looks at what nobody waits for, if there is any due.
 const BACKGROUND_SHARE: usize = 8;
 
+/// A pass that has run for as long takes long: it waits for Azure.
+const LONG: Duration = Duration::from_secs(30);
+
 /// A key whose time has come.
 #[derive(Clone, Copy)]
 struct Due {
@@ -121,6 +124,8 @@ pub(super) struct State {
     /// Keys that workers have.
     running: HashMap<Arc<ObjectKey>, Running>,
     running_by_kind: HashMap<Kind, usize>,
+    /// How many passes took long when this was looked at last.
+    long: usize,
     share: Share,
     turns: Turns,
     sequence: u64,
@@ -138,6 +143,7 @@ impl State {
             pressing: HashMap::new(),
             running: HashMap::new(),
             running_by_kind: HashMap::new(),
+            long: 0,
             share: Share::default(),
             turns: Turns::new(),
             sequence: 0,
@@ -237,13 +243,14 @@ impl State {
     /// A key to work on now, or the next deadline when there is none or no worker is free.
     pub(super) fn take(&mut self, now: Instant) -> Result<Taken, Option<Instant>> {
         self.promote(now);
-        while let Some((place, key)) = self.pop_due() {
+        self.note_long(now);
+        while let Some((place, key)) = self.pop_due(now) {
+            let free = self.free(now);
             let running = self.running_by_kind.entry(key.kind).or_default();
             if *running >= self.workers_per_kind {
                 self.parked.by_kind(place, key);
                 continue;
             }
-            let free = self.pool.size().saturating_sub(self.running.len());
             if !self.share.take(&key.namespace, place.0, free) {
                 self.pool.is_short();
                 // Its kind's place is for who stands behind it.
@@ -279,12 +286,44 @@ impl State {
                 waited: pressed.map(|due| ago(due.since)).unwrap_or_default(),
             });
         }
-        Err(self.waiting.first_key_value().map(|((at, _), _)| *at))
+        let waiting = self.waiting.first_key_value().map(|((at, _), _)| *at);
+        Err(waiting.into_iter().chain(self.next_free(now)).min())
+    }
+
+    /// How many workers are free. Passes that take long wait for Azure and ask little of the API server, so a pool that shrank
+    /// for its sake does not count them.
+    fn free(&self, now: Instant) -> usize {
+        let young = self.young(now).count();
+        let of_limit = self.pool.limit().saturating_sub(self.running.len());
+        self.pool.size().saturating_sub(young).min(of_limit)
+    }
+
+    /// When passes began that do not take long yet.
+    fn young(&self, now: Instant) -> impl Iterator<Item = Instant> {
+        let began = self.running.values().map(|running| running.since);
+        began.filter(move |since| now < *since + LONG)
+    }
+
+    /// Each pass that has begun to take long may leave its worker to a namespace that had its share.
+    fn note_long(&mut self, now: Instant) {
+        let long = self.running.len() - self.young(now).count();
+        if long > self.long {
+            self.due.extend(self.parked.let_go_of_namespaces());
+        }
+        self.long = long;
+    }
+
+    /// When a worker is free although no pass ends, where something waits for one.
+    fn next_free(&self, now: Instant) -> Option<Instant> {
+        let is_awaited = !self.pressing.is_empty();
+        let is_full = self.running.len() >= self.pool.limit();
+        let first = self.young(now).min().filter(|_| is_awaited && !is_full);
+        first.map(|since| since + LONG)
     }
 
     /// The first key whose time has come, where a worker is free for it.
-    fn pop_due(&mut self) -> Option<(Place, Arc<ObjectKey>)> {
-        if self.running.len() < self.pool.size() {
+    fn pop_due(&mut self, now: Instant) -> Option<(Place, Arc<ObjectKey>)> {
+        if self.free(now) > 0 {
             let first_in_background = (Urgency::Background, 0, 0);
             let mut in_background = self.due.range(first_in_background..);
             return match in_background.next() {

@@ -184,7 +184,7 @@ async fn keys_wait_by_the_time_that_is_injected() {
 #[tokio::test(start_paused = true)]
 async fn limits_hold_for_all_and_per_kind_and_kinds_do_not_block_each_other() {
     let settings = QueueSettings {
-        workers: 3,
+        workers: 4,
         workers_per_kind: Some(2),
         ..QueueSettings::default()
     };
@@ -194,6 +194,7 @@ async fn limits_hold_for_all_and_per_kind_and_kinds_do_not_block_each_other() {
     }
     queue.add(key(&kinds::STORE, "s"));
     run_for(&queue, 60, 10, &log, Requeue::Never).await;
+    // The fourth one is left for another namespace.
     assert_eq!(log.most.load(Ordering::SeqCst), 3);
     let mut first: Vec<String> = log
         .passes()
@@ -420,7 +421,7 @@ async fn a_kind_at_its_limit_waits_for_no_namespace_that_has_its_share() {
         for number in 0..2 {
             let name = format!("served-{number}");
             editor.add(ObjectKey {
-                namespace: "served".to_owned(),
+                namespace: name.clone(),
                 ..group(&name)
             });
         }

@@ -52,6 +52,8 @@ struct State {
     sent: Sent,
     /// Writes that have no answer yet.
     writing: usize,
+    /// The pass has taken too long: no write begins any more.
+    is_late: bool,
     /// Azure is ahead of what the object says.
     is_committed: bool,
     put_off: Option<Duration>,
@@ -111,9 +113,21 @@ impl Gate {
         self.state().correlation.take()
     }
 
-    /// Whether a write has no answer yet.
-    pub fn is_writing(&self) -> bool {
-        self.state().writing > 0
+    /// Lets no further write begin; whether one has no answer yet.
+    pub fn ends_writes(&self) -> bool {
+        let mut state = self.state();
+        state.is_late = true;
+        state.writing > 0
+    }
+
+    /// Refuses a write that would begin after the pass has taken too long.
+    async fn check_time(&self, method: Method) -> Result<(), String> {
+        if !method.is_write() || !self.state().is_late {
+            return Ok(());
+        }
+        // Who only tries again would keep the pass from its end.
+        tokio::task::yield_now().await;
+        Err("not sent: the pass has taken too long".to_owned())
     }
 
     /// From here on every request is sent.
@@ -213,6 +227,8 @@ impl Transport for Gate {
         self.state()
             .check_scopes(method, &url)
             .map_err(|message| unsent(message, Some(Refused::Scope)))?;
+        let in_time = self.check_time(method).await;
+        in_time.map_err(|message| unsent(message, None))?;
         let sort = Sort::of(method);
         let account = Account {
             subscription: subscription.unwrap_or_default().to_ascii_lowercase(),

@@ -1,10 +1,16 @@
 //! Passes in which something takes too long.
 
+use std::collections::BTreeMap;
+
 use armature_azure::Method;
+use armature_shapes::resource::TypedObject;
+use armature_shapes::testing::kinds::HubStore;
+use async_trait::async_trait;
 use tokio::time::timeout;
 
 use super::*;
 use crate::driver::limit::LONGEST_PASS;
+use crate::extension::{Context, ExtensionError, Next, SuccessfulCreationHandler};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -23,7 +29,7 @@ async fn what_gets_no_answer_says_so_and_leaves_its_worker_to_others() {
     world.azure.fall_silent(Method::Get, STORE);
     assert_eq!(pass(&world, &store).await, LATER);
     assert_eq!(world.ready(&store), "False/Warning/TimedOut");
-    let message = "the pass was ended after 300 s, in the step 'read from Azure': something did not answer. It is tried again";
+    let message = "the pass was ended after 300 s, in the step 'read from Azure': answers were late, or did not come. It is tried again";
     assert_eq!(world.message(&store), message);
     assert_eq!(world.cluster.take_events()[0].1, message);
     assert_eq!(pass(&world, &store).await, Requeue::Sync);
@@ -56,4 +62,46 @@ async fn once_something_was_sent_nothing_is_forgotten() {
         assert_eq!(pass(&world, &store).await, Requeue::Sync, "{slow}");
         assert_eq!(world.requests(), [format!("GET {STORE}")], "{slow}");
     }
+}
+
+/// Writes again and again, and each answer takes two minutes.
+struct Restless(Arc<MemoryAzure>);
+
+#[async_trait]
+impl SuccessfulCreationHandler for Restless {
+    type Hub = HubStore;
+
+    async fn succeeded(
+        &self,
+        context: &Context,
+        _: &TypedObject<HubStore>,
+        _: Next<'_, BTreeMap<String, String>>,
+    ) -> Result<BTreeMap<String, String>, ExtensionError> {
+        let url = context.action_url("restart")?;
+        let path = format!("{STORE}/restart");
+        loop {
+            let slow = Duration::from_secs(120);
+            self.0.delay(Method::Post, &path, 0, slow);
+            context.arm.post(&url, None).await.ok();
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_extension_that_writes_without_an_end_is_ended_between_two_writes() {
+    let (mut world, store) = World::with_store().await;
+    let restless = Restless(Arc::clone(&world.azure));
+    world.extensions = Registry::builder()
+        .register_success_handler(restless)
+        .build()
+        .expect("one");
+    world.requests();
+    assert!(matches!(
+        pass(&world, &store).await,
+        Requeue::BackoffAtLeast(RetryClass::Slow, after) if after.as_secs() == 360
+    ));
+    assert_eq!(world.ready(&store), "False/Warning/TimedOut");
+    let posts = world.requests();
+    let posts = posts.iter().filter(|line| line.starts_with("POST"));
+    assert_eq!(posts.count(), 3, "the third was answered after six minutes");
 }
