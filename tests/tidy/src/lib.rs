@@ -26,6 +26,7 @@
 //! | [`merges`] | check: no merge was left unfinished |
 //! | [`lints`] | check: no module switches off what keeps panics out |
 //! | [`platform`] | check: one module of the command depends on the operating system |
+//! | [`toolchain`] | check: every place names the same versions of Rust and Go |
 //! | [`waits`] | check: tests wait by one limit, against hanging only |
 //!
 //! What does not live here: anything that needs the code of the workspace to be built.
@@ -48,6 +49,7 @@ pub mod services;
 pub mod sizes;
 pub mod source;
 pub mod text;
+pub mod toolchain;
 pub mod tree;
 pub mod waits;
 pub mod workspace;

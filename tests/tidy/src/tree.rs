@@ -6,7 +6,14 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 /// Endings of the files that the checks read. Of others only the path is known.
-const READ: [&str; 3] = [".rs", ".toml", ".md"];
+const READ: [&str; 6] = [
+    ".rs",
+    ".toml",
+    ".md",
+    ".yml",
+    ".ci/run",
+    "devcontainer.json",
+];
 
 /// Folders that hold nothing written by hand.
 const SKIPPED: [&str; 3] = [".git", "target", "node_modules"];
@@ -39,7 +46,7 @@ impl Tree {
         tree
     }
 
-    /// The text of a file that is Rust, TOML or Markdown.
+    /// The text of a file that is read ([`READ`]).
     pub fn text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }

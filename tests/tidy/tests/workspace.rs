@@ -8,7 +8,7 @@ use armature_tidy::known;
 use armature_tidy::workspace::Workspace;
 use armature_tidy::{
     book, customizations, direction, features, links, lints, merges, platform, sections, services,
-    sizes, waits,
+    sizes, toolchain, waits,
 };
 
 /// Read once, whichever test comes first.
@@ -64,6 +64,11 @@ fn the_runtime_names_no_azure_service() {
 #[test]
 fn no_merge_was_left_unfinished() {
     none(&merges::check(&workspace().tree));
+}
+
+#[test]
+fn every_place_names_the_same_rust_and_go() {
+    none(&toolchain::check(&workspace().tree));
 }
 
 #[test]
