@@ -91,7 +91,7 @@ pub async fn are_taken_by_whom_the_roles_allow(
     assert!(text.contains("Type: cpu"), "{text}");
     // What answers requests, by its name.
     assert!(
-        text.contains("armature_kubernetes::https::"),
+        text.contains("armature_kubernetes::serving::https::"),
         "{text}\n{errors}"
     );
     let (status, again) = take(&client, pod, "?seconds=1", &profiler).await;

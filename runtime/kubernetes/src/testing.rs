@@ -1,6 +1,8 @@
 //! For tests of this and other crates: a review answered without a server, what the API server checks of the answer, and what
 //! must hold of objects as it sends them ([`check_stored`]).
 
+#[cfg(test)]
+pub(crate) mod mock;
 mod stored;
 
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use serde_json::{Map, Value};
 
 use armature_shapes::kind::KindInfo;
 
-use super::review::{Answer, Kinds};
+use crate::serving::review::{Answer, Kinds};
 
 pub use stored::check_stored;
 

@@ -17,7 +17,7 @@ use lz4_flex::block::{compress_prepend_size_with_dict, decompress_size_prepended
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::stored::StoredObject;
+use crate::stored::object::StoredObject;
 
 /// Longest text that others are compressed against: LZ4 looks back for 64 kB at most.
 const LONGEST: usize = 48 * 1024;

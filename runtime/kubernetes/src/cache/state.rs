@@ -10,10 +10,10 @@ use armature_shapes::names::{ADOPTION, CREDENTIAL_FROM, OBSERVE, PROTECT, RECONC
 use armature_shapes::resource::{Object, ObjectKey};
 use serde_json::value::RawValue;
 
+use super::filter::{Released, is_ready, needs_reconcile, released};
 use super::lists::Lists;
 use super::packed::Packed;
-use crate::filter::{Released, is_ready, needs_reconcile, released};
-use crate::references::{Target, targets};
+use super::references::{Target, targets};
 
 /// What an object refers to: a target, in a namespace.
 type Place = (String, Target);

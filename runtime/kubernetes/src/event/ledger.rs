@@ -14,7 +14,7 @@ use armature_shapes::quote;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::ObjectReference;
 
-use super::EventFigures;
+use super::figures::EventFigures;
 
 /// A series ends when nothing happened for so long.
 const IDLE: SignedDuration = SignedDuration::from_mins(6);

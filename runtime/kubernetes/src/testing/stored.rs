@@ -9,11 +9,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::data::{ConfigMapData, SecretData};
-use crate::item::{Item, MetadataOf, Unreadable};
-use crate::references::targets;
-use crate::stored::StoredObject;
-use crate::written::WrittenObject;
+use crate::cache::references::targets;
+use crate::stored::data::{ConfigMapData, SecretData};
+use crate::stored::item::{Item, MetadataOf, Unreadable};
+use crate::stored::object::StoredObject;
+use crate::stored::written::WrittenObject;
 
 /// Bytes of the longest reason for what is left out: a place, and nothing of what is there.
 const LONGEST_REASON: usize = 64;
