@@ -21,6 +21,7 @@
 //! | [`services`] | check: `runtime` names no Azure service |
 //! | [`sizes`] | check: files and functions are short |
 //! | [`sections`] | check: every section that is cited exists |
+//! | [`cited`] | check: files and modules that are cited exist |
 //! | [`links`] | check: links of the documentation lead somewhere |
 //! | [`book`] | check: pages of the book are listed, lead to pages, and can be read |
 //! | [`merges`] | check: no merge was left unfinished |
@@ -33,6 +34,7 @@
 
 pub mod book;
 pub mod circles;
+pub mod cited;
 pub mod customizations;
 pub mod direction;
 pub mod features;

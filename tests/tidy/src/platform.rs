@@ -12,9 +12,6 @@ const HOME: &str = "operator/src/platform.rs";
 /// Folders of crates that the command is made of.
 const COMMAND: [&str; 3] = ["customizations/src/", "operator/src/", "runtime/"];
 
-/// Crates of tests among them.
-const OF_TESTS: &str = "runtime/testing/";
-
 /// What names an operating system, at the begin of a word.
 const NAMES: [&str; 13] = [
     "os::fd",
@@ -40,11 +37,7 @@ pub fn check(workspace: &Workspace) -> Vec<String> {
     let mut found = Vec::new();
     for (path, text) in workspace.tree.handwritten() {
         let is_of_command = COMMAND.iter().any(|folder| path.starts_with(folder));
-        if !is_of_command
-            || path == HOME
-            || path.starts_with(OF_TESTS)
-            || !workspace.is_reached(path)
-        {
+        if !is_of_command || path == HOME || !workspace.is_reached(path) {
             continue;
         }
         let source = workspace.sources.get(path);

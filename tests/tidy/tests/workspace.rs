@@ -7,8 +7,8 @@ use armature_tidy::circles::{self, Circle};
 use armature_tidy::known;
 use armature_tidy::workspace::Workspace;
 use armature_tidy::{
-    book, customizations, direction, features, links, lints, merges, platform, sections, services,
-    sizes, toolchain, waits,
+    book, cited, customizations, direction, features, links, lints, merges, platform, sections,
+    services, sizes, toolchain, waits,
 };
 
 /// Read once, whichever test comes first.
@@ -59,6 +59,11 @@ fn the_runtime_names_no_azure_service() {
     let names = services::Names::of(&workspace().tree);
     assert!(names.groups() > 0, "no curation file was found in specs");
     none(&services::check(workspace(), &names));
+}
+
+#[test]
+fn what_is_cited_exists() {
+    none(&cited::check(&workspace().tree));
 }
 
 #[test]
