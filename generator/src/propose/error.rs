@@ -31,14 +31,6 @@ pub enum ProposeError {
         /// The nearest ARM types.
         hint: String,
     },
-    /// The provider's specs have none of the kinds of a group.
-    #[error("nothing here has a kind of group `{group}`:\n{notes}")]
-    NoKind {
-        /// The group.
-        group: String,
-        /// Why, a line for each kind.
-        notes: String,
-    },
     /// A file exports the type already.
     #[error("{at} exports `{arm_type}` already, as `{kind}`")]
     Known {
@@ -72,27 +64,6 @@ pub enum ProposeError {
     /// With the proposed lines nothing can be generated.
     #[error("the proposed lines do not work yet: {0}")]
     Generate(Box<GeneratorError>),
-    /// With the lines of a new file nothing can be generated.
-    #[error("the proposed file does not work yet:\n{0}")]
-    Faults(String),
-    /// The CRDs to replace have no such kind.
-    #[error("group `{group}` of Azure Service Operator has no kind `{kind}`; {hint}")]
-    UnknownKind {
-        /// The group.
-        group: String,
-        /// What was asked for.
-        kind: String,
-        /// The nearest kinds.
-        hint: String,
-    },
-    /// Nothing here has an api-version of the kind.
-    #[error("no line can be proposed for `{kind}`:\n{notes}")]
-    NoVersion {
-        /// The kind.
-        kind: String,
-        /// Why, a line for each api-version.
-        notes: String,
-    },
 }
 
 // Not by an attribute, which would make it the source, too: whoever tells causes would say it twice.

@@ -1,16 +1,13 @@
 //! Lines for a curation file that export an ARM type found in the specs.
 //!
 //! Here: the newest api-version of a type. Finding the type is [`find`]'s part, choosing api-versions that of [`versions`],
-//! guessing what the specs leave unsaid that of [`suspect`], and the text that of [`proposal`]. For who comes from Azure Service
-//! Operator, [`drop_in`] proposes a whole group as that has it, and [`replace`] one kind.
+//! guessing what the specs leave unsaid that of [`suspect`], and the text that of [`proposal`].
 
-mod drop_in;
 mod error;
 mod files;
 mod find;
 pub mod place;
 mod proposal;
-mod replace;
 mod suspect;
 mod versions;
 
@@ -19,12 +16,10 @@ use std::fmt::Write as _;
 use crate::curation::GroupConfig;
 use crate::load::SpecRoot;
 use crate::pipeline::curated_group;
-pub use drop_in::{GroupProposal, Target, TargetKind, TargetSchema, propose_group};
 pub use error::ProposeError;
 use find::{Found, source_in};
 pub use proposal::Proposal;
 use proposal::check_unknown;
-pub use replace::propose_replacement;
 use versions::Versions;
 
 /// Proposes lines for `wanted`, `PROVIDER/TYPE` or `GROUP/TYPE`. `texts` has the text of each curation file in

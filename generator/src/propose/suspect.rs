@@ -76,21 +76,6 @@ pub(super) fn key(name: &str) -> String {
     quoted(name)
 }
 
-/// Names that rules use for types that only `kinds` reach.
-pub(super) fn types_of(group: &Group, kinds: &[&str]) -> BTreeSet<String> {
-    let (mut new, mut settled) = (BTreeSet::new(), BTreeSet::new());
-    for version in group.versions.values() {
-        for resource in &version.resources {
-            let is_new = kinds.contains(&resource.kind.as_str());
-            let names = if is_new { &mut new } else { &mut settled };
-            names.insert(resource.kind.clone());
-            let types = reachable(&version.types, [&resource.spec]);
-            names.extend(types.iter().map(|ty| ty.word().to_owned()));
-        }
-    }
-    new.difference(&settled).cloned().collect()
-}
-
 /// Suspects among what only `kinds` reach, by type and property.
 pub(super) fn suspects(group: &Group, kinds: &[&str]) -> Vec<Suspicion> {
     let mut found = BTreeSet::new();

@@ -2,7 +2,6 @@
 //! the newest stable one. Where that is one of Bicep types, the newest of the specs joins it: it tells what they leave
 //! out.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -93,96 +92,6 @@ impl Versions {
         }
         versions.notes = notes(&found.arm_type, &others);
         Ok(versions)
-    }
-
-    /// What becomes of a source that is to read api-versions: from spec files, or from Bicep types where there are none.
-    pub fn grown(
-        config: &GroupConfig,
-        (name, source): (&str, &SourceRules),
-        read: &BTreeMap<ApiVersion, Vec<String>>,
-    ) -> Self {
-        let last = source.versions.iter().max_by_key(|(_, it)| it.span().end);
-        let mut grown = Self {
-            source: name.to_owned(),
-            place: last.map(|(key, it)| LastEntry {
-                key: key.span().start,
-                end: it.span().end,
-            }),
-            ..Self::default()
-        };
-        let mut wanting = Vec::new();
-        for (version, files) in read {
-            let Some(read_from) = source.versions.get(version.as_str()) else {
-                let read_from = if files.is_empty() {
-                    "\"bicep\"".to_owned()
-                } else if files.iter().all(|file| is_common(source, file)) {
-                    "\"openapi\"".to_owned()
-                } else {
-                    list(files)
-                };
-                grown.entries.push(format!("\"{version}\" = {read_from}"));
-                continue;
-            };
-            let listed = listed_files(source, version);
-            let further = files.iter().filter(|file| !listed.contains(file));
-            let further: Vec<String> = further.cloned().collect();
-            if !further.is_empty() && !source.is_bicep(version) {
-                wanting.push(Wanting {
-                    version: version.clone(),
-                    span: read_from.span(),
-                    files: further,
-                });
-            }
-        }
-        grown.edits = edits(config, source, wanting);
-        grown
-    }
-
-    /// Adds api-versions of the specs that Bicep types inherit from.
-    pub fn inherit(
-        &mut self,
-        (config, text): (&GroupConfig, &str),
-        source: &SourceRules,
-        bases: &BTreeSet<ApiVersion>,
-        files: &[String],
-    ) {
-        let further: Vec<&str> = bases
-            .iter()
-            .filter(|version| source.place(version).is_none())
-            .map(ApiVersion::as_str)
-            .collect();
-        if further.is_empty() {
-            return;
-        }
-        let known = source.inherit_from.iter().map(|it| it.get_ref().as_str());
-        let all: Vec<&str> = known.chain(further.iter().copied()).collect();
-        let shown = format!("inherit-from = {}", list(&all));
-        if let Some(last) = source.inherit_from.last() {
-            let further = further.iter().map(|it| format!(", \"{it}\""));
-            self.edits.push(Edit {
-                line: config.line(last),
-                span: last.span(),
-                shown,
-                text: format!("\"{}\"{}", last.get_ref(), further.collect::<String>()),
-            });
-            return;
-        }
-        let header = format!("[sources.{}]\n", self.source);
-        let Some(start) = text.find(&header) else {
-            return;
-        };
-        let of_files = if source.files.is_empty() {
-            format!("files = {}\n", list(files))
-        } else {
-            String::new()
-        };
-        let at = start + header.len();
-        self.edits.push(Edit {
-            line: text[..at].lines().count(),
-            span: at..at,
-            shown: format!("[sources.{}]\n{of_files}{shown}", self.source),
-            text: format!("{of_files}{shown}\n"),
-        });
     }
 
     /// The key `versions` of a source that is new.
@@ -305,12 +214,6 @@ fn is_plain(source: &SourceRules, version: &ApiVersion) -> bool {
     let mut listed = source.listed();
     let read = listed.find(|(name, _)| name.get_ref() == version.as_str());
     read.is_none_or(|(_, read)| *read.get_ref() == SpecFormat::OpenApi.into())
-}
-
-/// Whether a source lists a file for all its api-versions.
-fn is_common(source: &SourceRules, file: &str) -> bool {
-    let mut files = source.files.iter();
-    files.any(|common| common.get_ref() == file)
 }
 
 /// Spec files that a source reads an api-version from, relative to its folder.

@@ -1,7 +1,5 @@
 //! Proposals for ARM types that no curation file exports.
 
-mod replace;
-
 use armature_generator::curation::GroupConfig;
 use armature_generator::load::SpecRoot;
 use armature_generator::pipeline::curated_group;

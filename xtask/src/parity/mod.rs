@@ -10,14 +10,14 @@
 //! | [`releases`] | what later releases of the target have changed: `specs/releases.toml` |
 //! | [`totals`] | sums, and the shares that are asked for |
 //! | [`report`], [`page`] | telling: text, data, `docs/parity.md` and a page for each group |
-//! | [`propose`] | lines of curation files that would settle differences |
+//! | [`curated`] | what curation files come to, without a build |
 //!
 //! The target's data lie beside the clone (`crd-shapes/`), not in it.
 
 mod compare;
+mod curated;
 mod lacking;
 mod page;
-mod propose;
 mod reasons;
 mod releases;
 mod report;
@@ -51,18 +51,14 @@ pub struct ParityArguments {
     /// List every difference; without it, the first ten of each version.
     #[arg(long)]
     all: bool,
-    /// Say which lines of specs/<group>/group.toml would settle differences that have no reason; each was tried. Needs no
-    /// build of the operator.
-    #[arg(long, conflicts_with_all = ["check", "crds", "all"])]
-    propose: bool,
-    /// Also write docs/parity.md and docs/parity/; with --propose, also write the lines into the curation files.
+    /// Also write docs/parity.md and docs/parity/.
     #[arg(long, conflicts_with = "check")]
     write: bool,
     /// Fail also when a page is not what --write would write.
     #[arg(long)]
     check: bool,
     /// Compare what the curation files come to now; nothing has to be generated or built for that.
-    #[arg(long, conflicts_with_all = ["check", "crds", "propose", "write"])]
+    #[arg(long, conflicts_with_all = ["check", "crds", "write"])]
     curated: bool,
     /// CRDs to compare, as `armature crds -o json` prints them. Default: build and run that.
     #[arg(long, value_name = "FILE")]
@@ -72,31 +68,18 @@ pub struct ParityArguments {
     from: Option<Utf8PathBuf>,
 }
 
-/// Runs `parity`. Fails when too few paths match, and when differences and reasons do not go together. `--propose` only
-/// fails when it cannot try.
+/// Runs `parity`. Fails when too few paths match, and when differences and reasons do not go together.
 pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
     anyhow::ensure!(
-        arguments.propose || !arguments.write || arguments.group.is_empty(),
-        "the pages are written of all groups at once: leave out --group, or add --propose"
+        !arguments.write || arguments.group.is_empty(),
+        "the pages are written of all groups at once: leave out --group"
     );
     let (folder, origin) = target::folder(&root, arguments.from.as_deref());
     anyhow::ensure!(
         folder.is_dir(),
         "{folder} ({origin}) is not there: point --from or $ARMATURE_AZURE_DATA at a folder that holds crd-shapes/"
     );
-    if arguments.propose {
-        let request = propose::Request {
-            groups: &arguments.group,
-            from: arguments.from.as_deref(),
-            is_write: arguments.write,
-            format: arguments.output,
-        };
-        propose::run(&root, &request, |group| {
-            target::read(&folder.join(format!("{group}.json")))
-        })?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let crds = crds(&root, arguments).await?;
     let ours = selection::select(crds, &arguments.group)?;
     let mut compared = Vec::new();
@@ -140,7 +123,7 @@ async fn crds(root: &Utf8Path, arguments: &ParityArguments) -> anyhow::Result<sc
     match &arguments.crds {
         Some(file) => schema::parse_crds(&workspace::read(file)?),
         None if arguments.curated => {
-            propose::curated(root, &arguments.group, arguments.from.as_deref())
+            curated::crds(root, &arguments.group, arguments.from.as_deref())
         }
         None => schema::parse_crds(&print_crds(root, &arguments.group).await?),
     }

@@ -23,8 +23,7 @@ that only Azure Service Operator has needs a cause in `specs/lacking.toml`. Name
 columns are compared for every version. Storage versions are not: they are for the operators alone and have no field
 schema here.
 
-`cargo xtask parity --propose` says which lines of `specs/<group>/group.toml` would settle differences without a reason, and
-what each settles and breaks; it has tried them.
+`cargo xtask parity --curated --group GROUP` compares what a curation file comes to, without a build.
 ";
 
 /// Folder of the pages of groups, beside the page of totals.

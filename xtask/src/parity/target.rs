@@ -26,17 +26,6 @@ pub fn read(file: &Utf8Path) -> anyhow::Result<Group> {
         .with_context(|| format!("{file} is not in the form of crd-shapes"))
 }
 
-/// The target of a group, for who wants to be like it; none where there are no shapes of the group.
-pub fn of_group(
-    root: &Utf8Path,
-    from: Option<&Utf8Path>,
-    group: &str,
-) -> anyhow::Result<Option<Group>> {
-    let (folder, _) = folder(root, from);
-    let file = folder.join(format!("{group}.azure.com.json"));
-    file.is_file().then(|| read(&file)).transpose()
-}
-
 /// The target of every group that is wanted, of those that it has.
 pub fn read_all(folder: &Utf8Path, wanted: &[String]) -> anyhow::Result<Crds> {
     let mut targets = Crds::new();
