@@ -172,6 +172,7 @@ impl<'w> Ends<'w> {
                 || !is_named && self.is_of_nameless(path)
                 || !is_named && has_right(subject, path, &["from ", "autoscaled"])
                 || self.is_of_others(found)
+                || self.record.shared.explains(found)
                 || self.is_default_of_others(found)
                 || self.is_moved(found)
                 || is_told(world, &self.record, &self.last, found)

@@ -1,18 +1,20 @@
 //! Which paths the spec names and which it named once: what was taken out must go from Azure, and what others added
 //! beside it must not.
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use armature_shapes::shape::path::Path;
 use serde_json::Value;
 
 use super::equal::Rule;
 use super::keyed::{Keyed, take};
 use super::leaf::Leaf;
-use super::leaves::visit;
+use super::leaves::{says, visit};
+use super::member::{Items, Member};
+use super::members::{Members, Whose};
+use super::name::Name;
 use super::{Change, Comparison, Difference};
-
-/// Bytes kept of the digest of a path: among hundreds of paths, chance has one in millions.
-const LENGTH: usize = 4;
 
 /// Most paths that are remembered as named. A virtual network of some twenty subnets has fewer.
 const NAMED: usize = 192;
@@ -24,57 +26,49 @@ const ONCE: usize = 63;
 /// forgotten; a body with more of them is refused ([`Comparison::has_too_many_shared`]).
 pub const MOST_SHARED: usize = 4000;
 
-/// Stands among members where the last one has gone: what is known of paths is not of others that come.
-const NO_MEMBER: &str = "";
-
-/// A path as its digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Name([u8; LENGTH]);
-
-impl Name {
-    pub fn of(path: &str, keyed: Keyed<'_>) -> Self {
-        Self(keyed.of("named", &path.to_lowercase()))
-    }
-}
-
 /// Paths of what was sent, and of what was sent before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Former {
     named: Vec<Name>,
     once: Vec<Name>,
     /// Members of shared maps and items of shared lists that are ours, or were and are not known to be gone from Azure: each as
-    /// a whole. Sorted.
-    shared: BTreeSet<Name>,
+    /// a whole.
+    shared: Members,
 }
+
+/// What Azure has of what the spec no longer names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Left {
+    /// Paths that were taken out and that Azure keeps.
+    pub kept: Vec<String>,
+    /// Members of shared maps and lists that stay, although the spec may have named them: that is not known.
+    pub unsure: Vec<String>,
+}
+
+/// What a member that Azure has is to the spec.
+enum Status<'v> {
+    /// The spec names it, here; and this is what Azure has.
+    Named(String, Collected<'v>),
+    /// It was the spec's, and is to go.
+    Gone,
+    /// It stays.
+    Stays,
+}
+
+/// A member with the map or list that it is of.
+type Collected<'v> = (String, Option<Items>, &'v Value);
 
 impl Former {
     /// The paths that desired names, and those that it named before.
     pub fn of(comparison: &Comparison<'_>, keyed: Keyed<'_>, before: Option<&Self>) -> Self {
-        let mut named = Vec::new();
-        spec_leaves(comparison, &mut |leaf| {
-            let ids = ids(&leaf);
-            let is_alone = comparison.shared_member(&leaf.path).is_none();
-            named.push((is_alone, leaf.path));
-            named.extend(ids.into_iter().map(|(path, _)| (is_alone, path)));
+        let paths = Paths::of(comparison);
+        let (named, once) = (paths.first(keyed), paths.once(before, keyed));
+        let keys = (keyed, before.map(|before| &before.shared));
+        let mut shared = Members::of((comparison, false), keys, &|member| {
+            before.map_or(Whose::Unknown, |before| before.whose(member, keyed))
         });
-        // Beside others' members it must be known which are ours.
-        named.sort_by_key(|(is_alone, _)| *is_alone);
-        let named = named.iter().map(|(_, path)| Name::of(path, keyed));
-        let named: Vec<Name> = named.take(NAMED).collect();
-        let mut shared = shared_now(comparison, keyed);
-        let mut once = Vec::new();
-        for name in before
-            .into_iter()
-            .flat_map(|before| before.named.iter().chain(&before.once))
-        {
-            if !named.contains(name) && !once.contains(name) {
-                once.push(*name);
-            }
-        }
-        once.truncate(ONCE);
         if let Some(before) = before {
             shared.extend(&before.shared);
-            shared.extend(before.members_by_paths(comparison, keyed));
         }
         Self {
             named,
@@ -83,34 +77,71 @@ impl Former {
         }
     }
 
-    /// Members that Azure has and that were ours, where a record of an earlier release knows no more than paths within them.
-    fn members_by_paths(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> BTreeSet<Name> {
-        let mut members = BTreeSet::new();
-        if self.has_shared() || comparison.shared.is_empty() {
-            return members;
-        }
-        present(comparison, &mut |path, _, _| {
-            let member = comparison.shared_member(&path);
-            let was_ours = |member: &&str| self.has((&path, Some(member)), keyed);
-            members.extend(member.filter(was_ours).map(|it| Name::of(it, keyed)));
-        });
-        members
-    }
-
-    /// Whether the path was named, now or once, `member` being the member of a shared map or list that it is of.
-    pub fn has(&self, (path, member): (&str, Option<&str>), keyed: Keyed<'_>) -> bool {
-        if !self.may_be_ours(member, keyed) {
-            return false;
-        }
+    /// Whether the path was named, now or once, or is of a member that is known as a whole.
+    pub fn has(&self, path: &str, keyed: Keyed<'_>) -> bool {
         let name = Name::of(path, keyed);
-        self.shared.contains(&name) || self.named.contains(&name) || self.once.contains(&name)
+        self.shared.has(path, keyed) || self.named.contains(&name) || self.once.contains(&name)
     }
 
-    /// Whether what is known of a path within a member of a shared map or list is of that one: another one may bear the name of
-    /// one that has gone. Records of earlier releases know paths alone.
-    fn may_be_ours(&self, member: Option<&str>, keyed: Keyed<'_>) -> bool {
-        let of_ours = |member| self.shared.contains(&Name::of(member, keyed));
-        !self.has_shared() || member.is_none_or(of_ours)
+    /// Whether it tells of each shared map and list that there is which members are ours.
+    pub fn covers(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> bool {
+        let lists = comparison.collections();
+        let mut lists = lists.iter();
+        lists.all(|list| self.shared.covers(&list.path, keyed))
+    }
+
+    /// Whose a member is that Azure has and the spec does not name.
+    pub fn whose(&self, member: &Member<'_>, keyed: Keyed<'_>) -> Whose {
+        match self.shared.is_ours(member, keyed) {
+            Some(true) => Whose::Ours,
+            Some(false) => Whose::Others,
+            None if self.shared.is_unsure_of(member.list, keyed) => Whose::Unknown,
+            None => self.by_paths(member, keyed),
+        }
+    }
+
+    /// The same by paths within it, of a map or list that became shared since they were recorded.
+    fn by_paths(&self, member: &Member<'_>, keyed: Keyed<'_>) -> Whose {
+        let mut paths = Vec::new();
+        for path in member.paths() {
+            within(member.value, &Path::Root(&path), &mut paths);
+        }
+        let names: Vec<Name> = paths.iter().map(|path| Name::of(path, keyed)).collect();
+        if names.iter().any(|name| self.named.contains(name)) {
+            return Whose::Ours;
+        }
+        if names.iter().any(|name| self.once.contains(name)) {
+            // Where members were known as a whole, this one may have gone, and be another one by now.
+            return match self.shared.is_empty() {
+                true => Whose::Ours,
+                false => Whose::Unknown,
+            };
+        }
+        let is_cut = self.named.len() >= NAMED || self.once.len() >= ONCE;
+        match is_cut || self.has_items_like(member, keyed) {
+            true => Whose::Unknown,
+            false => Whose::Others,
+        }
+    }
+
+    /// Whether items of the list were named of which no more is known than their places.
+    fn has_items_like(&self, member: &Member<'_>, keyed: Keyed<'_>) -> bool {
+        /// Places that are looked at.
+        const PLACES: usize = 16;
+        let Some(items) = member.items else {
+            return false;
+        };
+        let said = says(items, member.value);
+        let was_named = |path: &str| {
+            let name = Name::of(path, keyed);
+            self.named.contains(&name) || self.once.contains(&name)
+        };
+        let places = (0..PLACES).map(|place| Path::Root(member.list).item(place).to_string());
+        said.iter().any(|(path, _)| path.is_empty()) && was_named(member.list)
+            || places.into_iter().any(|place| {
+                let mut said = said.iter();
+                said.any(|(path, _)| was_named(&format!("{place}.{path}")))
+            })
     }
 
     /// Whether Azure returns what it did when these paths were recorded, `observed` being the digest of that. Paths that are new in
@@ -142,26 +173,82 @@ impl Former {
         is_known.then(|| shown.finish() == observed)
     }
 
-    /// Members of shared maps and lists that were ours and that the spec no longer names.
-    fn shared_once(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> BTreeSet<Name> {
-        let now = shared_now(comparison, keyed);
-        self.shared.difference(&now).copied().collect()
+    /// What members that Azure has are to the spec, by their paths in what Azure has alone, in lower case.
+    fn statuses<'v>(
+        &self,
+        comparison: &Comparison<'v>,
+        keyed: Keyed<'_>,
+    ) -> BTreeMap<String, Status<'v>> {
+        let mut statuses = BTreeMap::new();
+        for list in comparison.collections() {
+            let (named, others) = list.members();
+            // One of these may be of ours in other words.
+            let is_missing = named.iter().any(|found| found.counterpart.is_none());
+            let is_doubtful = is_missing && !list.has_identity();
+            for found in named {
+                if let Some(azure) = found.counterpart {
+                    let collected = (list.path.clone(), list.items, azure);
+                    statuses.insert(
+                        found.alone.to_lowercase(),
+                        Status::Named(found.of_spec, collected),
+                    );
+                }
+            }
+            for found in &others {
+                let is_held = comparison.held.iter().any(|held| held.path == found.path);
+                let stays = is_held || is_doubtful;
+                let is_gone = !stays && self.whose(&list.member(found), keyed) == Whose::Ours;
+                let status = if is_gone { Status::Gone } else { Status::Stays };
+                statuses.insert(found.alone.to_lowercase(), status);
+            }
+        }
+        statuses
+    }
+
+    /// The paths by which a value that Azure has may have been named once; none where the spec names it, or where others do.
+    fn once_at(path: &str, member: Option<(&str, &Status<'_>)>, spec: &Paths) -> Vec<String> {
+        let Some((label, status)) = member else {
+            return vec![path.to_owned()];
+        };
+        let Status::Named(of_spec, (list, items, azure)) = status else {
+            return Vec::new();
+        };
+        let below = path.strip_prefix(label).unwrap_or_default();
+        let whole = Member {
+            path: label,
+            list,
+            items: *items,
+            value: azure,
+        };
+        if spec.has(&format!("{of_spec}{below}")) || whole.is_identity(below) {
+            return Vec::new();
+        }
+        let mut paths = whole.paths();
+        paths.extend([label.to_owned(), of_spec.clone()]);
+        paths.iter().map(|path| format!("{path}{below}")).collect()
     }
 
     /// What Azure has on paths that desired does not name and that were named once.
     pub fn found(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Vec<Difference> {
-        let now = Self::of(comparison, keyed, Some(self));
-        let gone = self.shared_once(comparison, keyed);
+        let paths = Paths::of(comparison);
+        let once = paths.once(Some(self), keyed);
+        let statuses = self.statuses(comparison, keyed);
+        let is_gone = |status: &Status<'_>| matches!(status, Status::Gone);
+        if once.is_empty() && !statuses.values().any(is_gone) {
+            return Vec::new();
+        }
         let mut told = BTreeSet::new();
         let mut found = Vec::new();
         present(comparison, &mut |path, schema_path, value| {
             let member = comparison.shared_member(&path);
-            let name = member.map(|member| Name::of(member, keyed));
+            let member = member.and_then(|it| Some((it, statuses.get(&it.to_lowercase())?)));
             // A member is told once, and not leaf by leaf.
-            let is_new = match name.filter(|name| gone.contains(name)) {
-                Some(name) => told.insert(name),
-                None => {
-                    now.once.contains(&Name::of(&path, keyed)) && self.may_be_ours(member, keyed)
+            let is_new = match member {
+                Some((label, Status::Gone)) => told.insert(label.to_owned()),
+                member => {
+                    let paths = Self::once_at(&path, member, &paths);
+                    let mut names = paths.iter().map(|path| Name::of(path, keyed));
+                    !once.is_empty() && names.any(|name| once.contains(&name))
                 }
             };
             if is_new {
@@ -183,39 +270,55 @@ impl Former {
     }
 
     /// Forgets the paths on which Azure has something although they were taken out: it keeps them, and another PUT would
-    /// not change that. Returns them.
-    pub fn give_up(&mut self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Vec<String> {
-        let mut kept = Vec::new();
-        // What Azure does not have is gone, and no longer ours where somebody else makes it again.
-        let mut gone = self.shared_once(comparison, keyed);
-        for held in comparison.held.iter().filter(|held| held.is_ours) {
-            gone.remove(&Name::of(&held.path, keyed));
-        }
-        self.release(comparison, keyed);
-        let had_shared = self.has_shared();
-        self.shared.retain(|name| !gone.contains(name));
-        if had_shared && self.shared.is_empty() {
-            self.shared.insert(Name::of(NO_MEMBER, keyed));
-        }
-        present(comparison, &mut |path, _, _| {
-            let name = Name::of(&path, keyed);
-            let member = comparison.shared_member(&path);
-            let is_others = !self.may_be_ours(member, keyed);
-            let member = member.filter(|member| gone.contains(&Name::of(member, keyed)));
-            if member.is_some() || self.once.contains(&name) {
-                self.once.retain(|once| *once != name);
-                if member.is_none() && is_others {
-                    return;
-                }
-                let path = member.map_or_else(|| path.clone(), str::to_owned);
-                // Of a list that is kept as a whole, the items are not told again.
-                let mut lists = kept.iter();
-                if !lists.any(|list: &String| super::is_at_or_below(&path, list)) {
-                    kept.push(path);
+    /// not change that. Tells which, and which members may have been taken out.
+    pub fn give_up(&mut self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Left {
+        let mut left = Left::default();
+        let statuses = self.statuses(comparison, keyed);
+        let held = |path: &str| comparison.held.iter().find(|held| held.path == path);
+        for list in comparison.collections() {
+            for found in &list.members_as_sent().1 {
+                match self.whose(&list.member(found), keyed) {
+                    _ if held(&found.path).is_some() => {}
+                    Whose::Ours => left.kept.push(found.path.clone()),
+                    Whose::Unknown => left.unsure.push(found.path.clone()),
+                    Whose::Others => {}
                 }
             }
+        }
+        // What Azure does not have is gone, and no longer ours where somebody else makes it again.
+        let keys = (keyed, Some(&self.shared));
+        let shared = Members::of((comparison, true), keys, &|member| {
+            let is_ours = held(member.path).is_some_and(|held| held.is_ours)
+                && self.whose(member, keyed) == Whose::Ours;
+            if is_ours { Whose::Ours } else { Whose::Others }
         });
-        kept
+        self.release(comparison, keyed);
+        self.shared = shared;
+        if self.once.is_empty() {
+            return left;
+        }
+        let paths = Paths::of(comparison);
+        let members = left.kept.len();
+        present(comparison, &mut |path, _, _| {
+            let member = comparison.shared_member(&path);
+            let member = member.and_then(|it| Some((it, statuses.get(&it.to_lowercase())?)));
+            let is_others = matches!(member, Some((_, Status::Gone | Status::Stays)));
+            let paths = match is_others {
+                true => vec![path.clone()],
+                false => Self::once_at(&path, member, &paths),
+            };
+            let names: Vec<Name> = paths.iter().map(|path| Name::of(path, keyed)).collect();
+            if !names.iter().any(|name| self.once.contains(name)) {
+                return;
+            }
+            self.once.retain(|once| !names.contains(once));
+            // Of a list that is kept as a whole, the items are not told again.
+            let mut lists = left.kept[members..].iter();
+            if !is_others && !lists.any(|list| super::is_at_or_below(&path, list)) {
+                left.kept.push(path);
+            }
+        });
+        left
     }
 
     /// Forgets what was named within items that are others' from now on.
@@ -251,40 +354,99 @@ impl Former {
     pub fn write(&self, bytes: &mut Vec<u8>) {
         for names in [&self.named, &self.once] {
             bytes.push(u8::try_from(names.len()).unwrap_or(u8::MAX));
-            bytes.extend(names.iter().flat_map(|name| name.0));
+            bytes.extend(names.iter().flat_map(|name| name.bytes()));
         }
-        if self.has_shared() {
-            bytes.extend(self.shared.iter().flat_map(|name| name.0));
-        }
+        bytes.extend(self.shared.names().flat_map(|name| name.bytes()));
     }
 
     /// Reads what [`Self::write`] wrote; members of shared maps and lists are what is left to the end.
     pub fn read(rest: &mut &[u8]) -> Option<Self> {
         let mut names = || {
             let [count] = take(rest)?;
-            let names = (0..count).map(|_| Some(Name(take(rest)?)));
+            let names = (0..count).map(|_| Name::read(rest));
             names.collect::<Option<Vec<Name>>>()
         };
         let (named, once) = (names()?, names()?);
-        let mut shared = BTreeSet::new();
-        while !rest.is_empty() {
-            shared.insert(Name(take(rest)?));
-        }
         Some(Self {
             named,
             once,
-            shared,
+            shared: Members::read(rest)?,
         })
     }
 }
 
-/// The members of shared maps and lists that the spec names.
-fn shared_now(comparison: &Comparison<'_>, keyed: Keyed<'_>) -> BTreeSet<Name> {
-    let mut members = BTreeSet::new();
-    comparison.shared_members(&mut |member| {
-        members.insert(Name::of(member, keyed));
-    });
-    members
+#[cfg(test)]
+impl Former {
+    /// The same as earlier releases noted it.
+    pub fn of_earlier(self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Self {
+        let shared = Members::of_earlier(comparison, keyed);
+        Self { shared, ..self }
+    }
+}
+
+/// All paths that the spec names; those beside others' members first, of which it must be known which are ours.
+struct Paths {
+    paths: Vec<String>,
+    /// The same in lower case.
+    known: OnceCell<HashSet<String>>,
+}
+
+impl Paths {
+    fn of(comparison: &Comparison<'_>) -> Self {
+        let mut named = Vec::new();
+        spec_leaves(comparison, &mut |leaf| {
+            let ids = ids(&leaf);
+            let is_alone = comparison.shared_member(&leaf.path).is_none();
+            named.push((is_alone, leaf.path));
+            named.extend(ids.into_iter().map(|(path, _)| (is_alone, path)));
+        });
+        named.sort_by_key(|(is_alone, _)| *is_alone);
+        Self {
+            paths: named.into_iter().map(|(_, path)| path).collect(),
+            known: OnceCell::new(),
+        }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        let paths = || self.paths.iter().map(|path| path.to_lowercase());
+        let known = self.known.get_or_init(|| paths().collect());
+        known.contains(&path.to_lowercase())
+    }
+
+    /// Those that are remembered.
+    fn first(&self, keyed: Keyed<'_>) -> Vec<Name> {
+        let paths = self.paths.iter().take(NAMED);
+        paths.map(|path| Name::of(path, keyed)).collect()
+    }
+
+    /// What was named before and is not now.
+    fn once(&self, before: Option<&Former>, keyed: Keyed<'_>) -> Vec<Name> {
+        let before = before.into_iter();
+        let before = before.flat_map(|before| before.named.iter().chain(&before.once));
+        let named: HashSet<Name> = self.first(keyed).into_iter().collect();
+        let mut once = Vec::new();
+        for name in before.filter(|name| !named.contains(name)) {
+            if !once.contains(name) {
+                once.push(*name);
+            }
+        }
+        // What is beyond those that are remembered is named, too.
+        if !once.is_empty() {
+            let beyond = self.paths.iter().skip(NAMED);
+            let beyond: HashSet<Name> = beyond.map(|path| Name::of(path, keyed)).collect();
+            once.retain(|name| !beyond.contains(name));
+        }
+        once.truncate(ONCE);
+        once
+    }
+}
+
+/// Paths of all values within a value, and its own.
+fn within(value: &Value, path: &Path<'_>, paths: &mut Vec<String>) {
+    paths.push(path.to_string());
+    for (name, value) in value.as_object().into_iter().flatten() {
+        within(value, &path.key(name), paths);
+    }
 }
 
 /// Calls `take` for every value that Azure has and that a spec could name; the value is left out where it must stay out of
@@ -358,7 +520,9 @@ mod tests {
         let first = Former::of(&first, keyed, None);
         let second = Comparison::new(shape, &nothing, &observed);
         assert_eq!(first.found(&second, keyed).len(), 1, "it is to go");
-        let kept = Former::of(&second, keyed, Some(&first)).give_up(&second, keyed);
+        let kept = Former::of(&second, keyed, Some(&first))
+            .give_up(&second, keyed)
+            .kept;
         assert_eq!(kept, ["tags.a"]);
     }
 
@@ -375,7 +539,7 @@ mod tests {
         let of = |desired: &Value, before: Option<&Former>| {
             let comparison = Comparison::new(VERSION.spec, desired, &both);
             let mut former = Former::of(&comparison, keyed, before);
-            let kept = former.give_up(&comparison, keyed);
+            let kept = former.give_up(&comparison, keyed).kept;
             (former, kept)
         };
         let (first, _) = of(&both, None);

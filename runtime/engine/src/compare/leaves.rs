@@ -8,7 +8,7 @@ use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Flags, Semantic, StructShape, Type};
 use serde_json::{Map, Value};
 
-use super::equal::{Rule, normal};
+use super::equal::{Rule, is_nothing, normal};
 use super::leaf::{Leaf, There};
 use super::spelling::{Around, At, Roots, Spellings};
 
@@ -389,9 +389,63 @@ pub(crate) fn identifiers(
             identities.windows(2).all(|pair| pair[0] != pair[1])
         })
     };
+    identities(field).find(|names| unique(desired, names) && unique(observed, names))
+}
+
+/// Names of members that may tell an item of a list from its neighbours, the best ones first.
+pub(super) fn identities(field: &'static Field) -> impl Iterator<Item = &'static [&'static str]> {
+    let own = Some(field.identifiers).filter(|names| !names.is_empty());
     let usual = USUAL_IDENTIFIERS.iter().map(std::slice::from_ref);
-    let mut candidates = std::iter::once(field.identifiers).chain(usual);
-    candidates.find(|names| !names.is_empty() && unique(desired, names) && unique(observed, names))
+    let usual = usual.filter(move |names| own != Some(*names));
+    own.into_iter().chain(usual)
+}
+
+/// What an item of a list says, value by value: paths within it, and values as texts that are the same for all that mean the same.
+pub(super) fn says((item, field): (Type, &'static Field), value: &Value) -> Vec<(String, String)> {
+    let walk = Walk(Roots {
+        desired: &Value::Null,
+        observed: &Value::Null,
+    });
+    let mut said = Vec::new();
+    let root = Path::Root("");
+    walk.value(item, field, value, There::default(), &root, &mut |leaf| {
+        // Members that the schema does not have are Azure's.
+        let is_said = !leaf.unseen && !leaf.hidden && !leaf.says_nothing();
+        match leaf.desired.as_deref().filter(|_| is_said) {
+            None => {}
+            Some(value) if leaf.rule == Rule::Json => {
+                json_says(value, &Path::Root(&leaf.path), &mut said);
+            }
+            Some(value) => {
+                said.push((leaf.path, normal(leaf.rule, value).to_lowercase()));
+            }
+        }
+    });
+    said.sort();
+    said
+}
+
+/// Of free JSON each value by itself: services add members.
+fn json_says(value: &Value, path: &Path<'_>, said: &mut Vec<(String, String)>) {
+    match value {
+        value if is_nothing(value) => {}
+        Value::Object(members) => {
+            for (name, value) in members {
+                json_says(value, &path.member(name), said);
+            }
+        }
+        Value::Array(items) => {
+            for (at, value) in items.iter().enumerate() {
+                json_says(value, &path.item(at), said);
+            }
+        }
+        value => said.push((path.to_string(), normal(Rule::Json, value).to_lowercase())),
+    }
+}
+
+/// Whether an item of a list says nothing that Azure shows.
+pub(super) fn says_nothing(items: (Type, &'static Field), value: &Value) -> bool {
+    says(items, value).is_empty()
 }
 
 /// An item's identity as text; identifiers may lead into the item with `/` (`properties/name`).
@@ -506,7 +560,7 @@ fn matched(count: usize, fits: &dyn Fn(usize, usize) -> bool) -> Option<Vec<usiz
 
 /// Finds a place for an item, moving others to places that fit them too: an item that asks for little fits many
 /// places, and must not keep the only one of an item that asks for more.
-fn give_place(
+pub(super) fn give_place(
     wanted: usize,
     candidates: &[Vec<usize>],
     taken: &mut [Option<usize>],

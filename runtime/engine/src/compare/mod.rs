@@ -10,6 +10,7 @@
 //! drift, and what it rewrites anew on every GET is nobody's.
 
 mod certain;
+mod collections;
 mod earlier;
 mod equal;
 mod former;
@@ -20,6 +21,9 @@ mod left_out;
 mod look;
 mod marked;
 mod marks;
+mod member;
+mod members;
+mod name;
 pub mod overlay;
 mod record;
 mod repeat;
@@ -32,6 +36,7 @@ use std::fmt;
 use armature_shapes::shape::StructShape;
 use serde_json::Value;
 
+use self::collections::{Collection, collections};
 use self::leaf::Leaf;
 use self::leaves::visit;
 use self::spelling::Spellings;
@@ -45,6 +50,7 @@ pub use left_out::LeftOut;
 pub use look::Place;
 pub use marked::{MOST as MOST_MARKS, Mark, Remembered};
 pub use marks::Marks;
+pub use member::Member;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
 pub use repeat::Repeated;
 pub use spelling::{Same, Spelling, SpellingError, While, Word};
@@ -225,7 +231,14 @@ impl<'a> Comparison<'a> {
         self.shared_members(&mut |member| {
             members.insert(member.to_owned());
         });
-        members.len() > MOST_SHARED
+        let items = self.collections();
+        let items = items.iter().map(|list| list.members().0.len());
+        members.len().max(items.sum()) > MOST_SHARED
+    }
+
+    /// The shared maps and lists that the spec or Azure has.
+    fn collections(&self) -> Vec<Collection<'a>> {
+        collections(self.shape, (self.spec_alone(), self.observed), self.shared)
     }
 
     /// What the spec alone asks for.
@@ -274,10 +287,12 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The member of one of these maps and lists that a path is of, or is.
+/// The member of the innermost of these maps and lists that a path is of, or is.
 fn shared_member<'p>(shared: &[String], path: &'p str) -> Option<&'p str> {
-    let mut shared = shared.iter();
-    shared.find_map(|prefix| first_below(path, prefix))
+    let shared = shared.iter();
+    let members = shared.filter_map(|prefix| Some((prefix.len(), first_below(path, prefix)?)));
+    let innermost = members.max_by_key(|(length, _)| *length);
+    innermost.map(|(_, member)| member)
 }
 
 /// The first step of a path below a prefix, with the prefix: `rules.a` of `rules.a.properties`.

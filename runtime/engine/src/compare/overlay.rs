@@ -7,18 +7,20 @@ use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Semantic, StructShape, Type};
 use serde_json::{Map, Value};
 
+use super::collections::counterparts;
 use super::is_at_or_below;
-use super::leaves::{identifiers, identity};
+use super::leaves::{identifiers, identity, says_nothing};
+use super::member::{Items, Member};
 
 /// Which parts of a resource others own.
 #[derive(Clone, Copy)]
 pub struct Others<'a> {
     /// ARM paths at which Azure's value is sent.
     pub ignored: &'a [String],
-    /// ARM paths of maps, and of lists whose items have an identity, in which unknown members stay.
+    /// ARM paths of maps and lists in which unknown members stay.
     pub shared: &'a [String],
-    /// Whether a path was ever ours: such a member goes when the spec no longer names it.
-    pub is_ours: &'a dyn Fn(&str) -> bool,
+    /// Whether a member was ever ours: such a one goes when the spec no longer names it.
+    pub is_ours: &'a dyn Fn(&Member<'_>) -> bool,
     /// Whether an item stays that was ours and that the spec no longer names. Told its path and what Azure has.
     pub is_held: &'a dyn Fn(&str, &Value) -> bool,
 }
@@ -57,7 +59,7 @@ impl Others<'_> {
                 continue;
             }
             let Some(value) = in_any_case(desired, &name) else {
-                self.put_below(desired, &name, there, &below);
+                self.put_below(desired, &name, (known, there), &below);
                 continue;
             };
             match known {
@@ -119,7 +121,7 @@ impl Others<'_> {
                     }
                     match in_any_case(members, &name) {
                         Some(value) => self.value(map.value, field, value, there, &below),
-                        None => self.put_below(members, &name, there, &below),
+                        None => self.put_below(members, &name, (None, there), &below),
                     }
                 }
             }
@@ -136,20 +138,14 @@ impl Others<'_> {
         observed: &[Value],
         path: &Path<'_>,
     ) {
-        // An item that the spec names is ours with all its members.
-        let within = Self {
-            shared: &[],
-            ..*self
-        };
-        let others = |below: &Path<'_>| match self.is_member(&below.to_string()) {
-            true => &within,
-            false => self,
-        };
+        let text = path.to_string();
+        if self.shared.contains(&text) || self.is_member(&text) {
+            return self.shared_items((item, field), desired, observed, path);
+        }
         let Some(identifiers) = identifiers(field, desired, observed) else {
             // What stands at the same place may be another item.
             for (index, value) in desired.iter_mut().enumerate() {
-                let below = path.item(index);
-                others(&below).value(item, field, value, observed.get(index), &below);
+                self.value(item, field, value, observed.get(index), &path.item(index));
             }
             return;
         };
@@ -161,25 +157,74 @@ impl Others<'_> {
             let identity = identity(value, identifiers);
             let there = counterpart(observed, &identity).and_then(|at| observed.get(at));
             let below = identity.unwrap_or_default();
-            let below = path.key(&below);
-            others(&below).value(item, field, value, there, &below);
+            self.value(item, field, value, there, &path.key(&below));
         }
         for value in observed {
             let identity = identity(value, identifiers);
-            let name = identity.clone().unwrap_or_default();
-            let below = path.key(&name).to_string();
-            // Of an item with members, what was sent is known member by member.
-            let mut members = identifiers.iter().map(|id| id.replace('/', "."));
-            let was_sent = members.any(|member| (self.is_ours)(&format!("{below}.{member}")));
-            if counterpart(desired, &identity).is_some() {
-                continue;
-            }
-            let is_others = self.stays(&below) && !was_sent;
-            let stays = is_others || at_or_below_any(self.ignored, &below);
-            if stays || self.is_member(&below) && (self.is_held)(&below, value) {
+            let below = path
+                .key(identity.as_deref().unwrap_or_default())
+                .to_string();
+            let is_missing = counterpart(desired, &identity).is_none();
+            if is_missing && at_or_below_any(self.ignored, &below) {
                 desired.push(value.clone());
             }
         }
+    }
+
+    /// A list to which others add items.
+    fn shared_items(
+        &self,
+        items: Items,
+        desired: &mut Vec<Value>,
+        observed: &[Value],
+        path: &Path<'_>,
+    ) {
+        let text = path.to_string();
+        // An item that the spec names is ours with all its members, but for what is shared within it.
+        let further = self.shared.iter();
+        let further = further.filter(|it| it.len() > text.len() && is_at_or_below(it, &text));
+        let further: Vec<String> = further.cloned().collect();
+        let within = Others {
+            shared: &further,
+            ..*self
+        };
+        let identifiers = identifiers(items.1, desired, observed);
+        let label = |value: &Value| identity(value, identifiers?);
+        let pairs = counterparts(items, desired, observed);
+        for (index, value) in desired.iter_mut().enumerate() {
+            let there = pairs[index].and_then(|at| observed.get(at));
+            let name = label(value);
+            let below = match &name {
+                Some(name) => path.key(name),
+                None => path.item(index),
+            };
+            within.value(items.0, items.1, value, there, &below);
+        }
+        let mut stay = Vec::new();
+        for (index, value) in observed.iter().enumerate() {
+            if pairs.contains(&Some(index)) {
+                continue;
+            }
+            let name = label(value);
+            let below = match &name {
+                Some(name) => path.key(name),
+                None => path.item(index),
+            };
+            let below = below.to_string();
+            let member = Member {
+                path: &below,
+                list: &text,
+                items: Some(items),
+                value,
+            };
+            // What says nothing may be ours in other words. Kept, there would be one more after each PUT.
+            let is_others = !(self.is_ours)(&member) && !says_nothing(items, value);
+            let stays = is_others || at_or_below_any(self.ignored, &below);
+            if stays || (self.is_held)(&below, value) {
+                stay.push((index, value.clone()));
+            }
+        }
+        merge(desired, &pairs, stay);
     }
 
     /// Puts Azure's value in the place of ours, where it is ignored.
@@ -209,13 +254,33 @@ impl Others<'_> {
         &self,
         desired: &mut Map<String, Value>,
         name: &str,
-        observed: Option<&Value>,
+        (known, observed): (Option<&ArmTree>, Option<&Value>),
         path: &Path<'_>,
     ) {
         let Some(there) = observed else {
             return;
         };
-        if let Some(part) = self.part(there, path) {
+        let part = match (known, there) {
+            (Some(known), Value::Object(members)) if known.fields.is_empty() => {
+                let mut parts = Map::new();
+                self.object(Some(known), &mut parts, Some(members), path);
+                (!parts.is_empty()).then_some(Value::Object(parts))
+            }
+            (Some(known), Value::Array(items)) => {
+                let field = known.fields.first().copied();
+                let of = field.and_then(|field| match field.ty {
+                    Type::List(list) => Some((list.item, field)),
+                    _ => None,
+                });
+                let mut parts = Vec::new();
+                if let Some((item, field)) = of {
+                    self.items(item, field, &mut parts, items, path);
+                }
+                (!parts.is_empty()).then_some(Value::Array(parts))
+            }
+            _ => self.part(there, path),
+        };
+        if let Some(part) = part {
             desired.insert(name.to_owned(), part);
         }
     }
@@ -223,7 +288,7 @@ impl Others<'_> {
     /// The parts of Azure's value that stay although desired names nothing here.
     fn part(&self, observed: &Value, path: &Path<'_>) -> Option<Value> {
         let text = path.to_string();
-        if at_or_below_any(self.ignored, &text) || self.stays(&text) {
+        if at_or_below_any(self.ignored, &text) || self.stays(&text, observed) {
             return Some(observed.clone());
         }
         let mut wanted = self.ignored.iter().chain(self.shared);
@@ -238,15 +303,41 @@ impl Others<'_> {
         (!members.is_empty()).then_some(Value::Object(members))
     }
 
-    /// Whether a member of a shared map or list is others'.
-    fn stays(&self, path: &str) -> bool {
-        self.is_member(path) && !(self.is_ours)(path)
+    /// Whether a member of a shared map or object is others'.
+    fn stays(&self, path: &str, value: &Value) -> bool {
+        let mut shared = self.shared.iter();
+        let list = shared
+            .by_ref()
+            .filter(|shared| path.len() > shared.len() && is_at_or_below(path, shared))
+            .max_by_key(|shared| shared.len());
+        list.is_some_and(|list| {
+            !(self.is_ours)(&Member {
+                path,
+                list,
+                items: None,
+                value,
+            })
+        })
     }
 
     /// Whether it is a member of a shared map or list, or within one.
     fn is_member(&self, path: &str) -> bool {
         let mut shared = self.shared.iter();
         shared.any(|shared| path.len() > shared.len() && is_at_or_below(path, shared))
+    }
+}
+
+/// Puts the items that stay among ours: where Azure has ours in the same order, all are in Azure's.
+fn merge(desired: &mut Vec<Value>, pairs: &[Option<usize>], stay: Vec<(usize, Value)>) {
+    let places: Option<Vec<usize>> = pairs.iter().copied().collect();
+    match places.filter(|places| places.is_sorted()) {
+        Some(places) => {
+            let ours = places.into_iter().zip(std::mem::take(desired));
+            let mut all: Vec<_> = ours.chain(stay).collect();
+            all.sort_by_key(|(place, _)| *place);
+            desired.extend(all.into_iter().map(|(_, item)| item));
+        }
+        None => desired.extend(stay.into_iter().map(|(_, item)| item)),
     }
 }
 
@@ -298,7 +389,10 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let (ignored, shared) = (texts(ignored), texts(shared));
-        let is_ours = |path: &str| ours.contains(&path);
+        let is_ours = |member: &Member<'_>| {
+            let names = member.paths().into_iter().chain([member.path().to_owned()]);
+            names.into_iter().any(|path| ours.contains(&path.as_str()))
+        };
         let others = Others {
             ignored: &ignored,
             shared: &shared,
@@ -353,11 +447,6 @@ mod tests {
             body(&[], &shared, &ours, desired.clone(), azure.clone()),
             expected
         );
-        let by_member = ["tags.old", "properties.rules.gone.name"];
-        assert_eq!(
-            body(&[], &shared, &by_member, desired.clone(), azure.clone()),
-            expected
-        );
         let held = json!({"properties": {"rules": [{"name": "held"}]}});
         let stays = body(
             &[],
@@ -389,14 +478,85 @@ mod tests {
         let azure = json!({"properties": {"rules": [
             {"name": "b", "properties": {"priority": 7}}, {"name": "a"},
         ]}});
-        let shared = ["properties.rules"];
-        let sent = body(&[], &shared, &[], desired.clone(), azure.clone());
+        let sent = body(&[], &[], &[], desired.clone(), azure.clone());
         assert_eq!(sent, desired);
         let ignored = ["properties.rules[0].properties.priority"];
-        let sent = body(&ignored, &shared, &[], desired, azure);
+        let sent = body(&ignored, &[], &[], desired, azure);
         assert_eq!(
             sent["properties"]["rules"][0]["properties"],
             json!({"priority": 7})
         );
+    }
+
+    /// Where others add items, those that fit none of ours are theirs.
+    #[test]
+    fn items_without_an_identity_are_told_by_what_they_say() {
+        let rule = |priority: i64| json!({"properties": {"priority": priority}});
+        let shown = |name: &str, priority: i64| json!({"name": name, "properties": {"priority": priority, "prefixes": ["x"]}});
+        let sent = |shared: &[&str], ours: &[&str], desired: Value, azure: Value| {
+            let [desired, azure] = [desired, azure].map(|it| json!({"properties": {"rules": it}}));
+            let sent = body(&[], shared, ours, desired, azure);
+            sent["properties"]["rules"].clone()
+        };
+        let (list, above) = ("properties.rules", "properties");
+        let (theirs, old) = (shown("z", 9), shown("old", 2));
+        for shared in [list, above] {
+            let azure = json!([theirs, shown("y", 1), old]);
+            let ours = ["properties.rules.old"];
+            let body = sent(&[shared], &ours, json!([rule(1)]), azure.clone());
+            assert_eq!(body, json!([theirs, rule(1)]), "{shared}, in Azure's order");
+            let body = sent(&[shared], &[], json!([rule(3)]), azure);
+            let all = json!([rule(3), theirs, shown("y", 1), old]);
+            assert_eq!(body, all, "{shared}, where it is not there yet");
+        }
+        // Names count where both have some, and an item is taken for one of ours only.
+        let desired = json!([{"name": "y"}, rule(1)]);
+        let azure = json!([shown("y", 1), shown("x", 1), shown("w", 1)]);
+        let body = sent(&[list], &[], desired, azure);
+        assert_eq!(body, json!([{"name": "y"}, rule(1), shown("w", 1)]));
+    }
+
+    #[test]
+    fn an_item_that_says_nothing_stands_for_one_of_azures() {
+        let sent = |desired: Value, azure: Value| {
+            let [desired, azure] = [desired, azure].map(|it| json!({"properties": {"rules": it}}));
+            let sent = body(&[], &["properties.rules"], &[], desired, azure);
+            sent["properties"]["rules"].clone()
+        };
+        // A state is Azure's own, and what is empty says nothing.
+        let (empty, shown) = (
+            json!({}),
+            json!({"properties": {"state": "Succeeded"}, "name": null}),
+        );
+        let theirs = json!({"name": "z"});
+        for there in [&empty, &shown] {
+            let azure = json!([there, theirs, there]);
+            assert_eq!(
+                sent(json!([empty, empty]), azure.clone()),
+                json!([empty, theirs, empty])
+            );
+            assert_eq!(sent(json!([empty]), azure.clone()), json!([empty, theirs]));
+            let both = json!([{"name": "a"}, theirs]);
+            assert_eq!(sent(json!([{"name": "a"}]), azure), both);
+        }
+        let azure = json!([theirs]);
+        assert_eq!(
+            sent(json!([empty]), azure),
+            json!([empty, theirs]),
+            "it is not there yet"
+        );
+    }
+
+    #[test]
+    fn a_list_of_others_that_the_spec_does_not_name_is_carried() {
+        let azure = json!({"properties": {"rules": [{"name": "b"}, {"name": "gone"}]}, "zones": ["1", "2"]});
+        let (shared, ours) = (["properties.rules", "zones"], ["properties.rules.gone"]);
+        let sent = body(&[], &shared, &ours, json!({}), azure.clone());
+        assert_eq!(
+            sent,
+            json!({"properties": {"rules": [{"name": "b"}]}, "zones": ["1", "2"]})
+        );
+        let sent = body(&[], &shared, &ours, json!({"zones": ["2", "3"]}), azure);
+        assert_eq!(sent["zones"], json!(["2", "3", "1"]));
     }
 }

@@ -12,8 +12,10 @@ use super::keyed::{Keyed, LENGTH};
 use super::leaf::Leaf;
 use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
 use super::marked::{Mark, Marked, Remembered};
+use super::member::Member;
+use super::members::Whose;
 use super::timed::{Timed, Topic};
-use super::{Comparison, Difference, shared_member};
+use super::{Comparison, Difference};
 
 /// Bytes of the digests that only tell one key or one release from another.
 const TAG: usize = 4;
@@ -137,6 +139,8 @@ pub struct Settled {
     pub record: Record,
     /// Paths that were taken out of the spec and that Azure has all the same.
     pub kept: Vec<String>,
+    /// Members of shared maps and lists that stay although the spec may have named them: nothing is known of that.
+    pub unsure: Vec<String>,
     /// Paths that were found to change by themselves just now.
     pub unstable: Vec<Place>,
     /// How many paths Azure writes in its own way beyond those that are remembered one by one.
@@ -310,7 +314,7 @@ impl Record {
         rewritten.truncate(REWRITTEN);
         unstable.truncate(REWRITTEN);
         let mut paths = Former::of(comparison, keyed, before.map(|before| &before.paths));
-        let kept = paths.give_up(comparison, keyed);
+        let left = paths.give_up(comparison, keyed);
         let record = Self {
             key: key_of(keyed),
             applied: Applied::Confirmed,
@@ -324,7 +328,8 @@ impl Record {
         };
         Settled {
             record,
-            kept,
+            kept: left.kept,
+            unsure: left.unsure,
             unstable: told,
             forgotten,
         }
@@ -393,8 +398,7 @@ impl Record {
         let is_unchanged = |leaf: &Leaf<'_>| {
             let seen = Rewritten::of(leaf, keyed);
             let was_other = self.rewritten.iter().any(|entry| entry.path == seen.path);
-            let may_have_drifted =
-                was_other || has_changed && self.was_ours((&leaf.path, comparison.shared), keyed);
+            let may_have_drifted = was_other || has_changed && self.paths.has(&leaf.path, keyed);
             !may_have_drifted || self.expects(leaf, keyed, at)
         };
         comparison.unexplained(&is_unchanged)
@@ -405,9 +409,14 @@ impl Record {
         self.paths.found(comparison, keyed)
     }
 
-    /// Whether the path was named by what was sent, now or once; others add members at the shared paths.
-    pub fn was_ours(&self, (path, shared): (&str, &[String]), keyed: Keyed<'_>) -> bool {
-        self.paths.has((path, shared_member(shared, path)), keyed)
+    /// Whether a member of a shared map or list was named by what was sent, now or once.
+    pub fn was_ours(&self, member: &Member<'_>, keyed: Keyed<'_>) -> bool {
+        self.paths.whose(member, keyed) == Whose::Ours
+    }
+
+    /// Whether it tells of each map and list that is shared now which members are ours.
+    pub fn covers_shared(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> bool {
+        self.paths.covers(comparison, keyed)
     }
 
     /// What is remembered of a value that Azure may move.

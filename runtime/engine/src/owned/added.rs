@@ -18,15 +18,20 @@ impl Owned {
         patterns: &[String],
     ) {
         let (ours, theirs) = bodies.at(place);
-        let Some(theirs) = theirs.filter(|theirs| !is_nothing(theirs)) else {
-            return;
-        };
         let member = |name: &str| member(place, name);
         let was_ours = |name: &str| (bodies.memory)(&member(name)).was_named();
         // What the spec names and takes out later is to go, although it fits.
+        let texts = texts_in(ours);
         let named = names_in(ours).into_iter();
         let named = named.filter(|name| fits_any(patterns, name));
-        self.marks.extend(named.map(member));
+        self.marks.extend(named.chain(texts).map(member));
+        let Some(theirs) = theirs.filter(|theirs| !is_nothing(theirs)) else {
+            // Others may come to add some. Which of them are ours is known before.
+            if ours.is_some() && patterns.is_empty() && texts_in(ours).is_empty() {
+                self.shared.push(place.path.clone());
+            }
+            return;
+        };
         match (ours, theirs) {
             (_, Value::Object(members)) if !patterns.is_empty() => {
                 let mut all = ours.and_then(Value::as_object).cloned().unwrap_or_default();
@@ -124,8 +129,6 @@ impl Owned {
     ) -> Vec<Value> {
         let mut all = ours.and_then(Value::as_array).cloned().unwrap_or_default();
         let mark = |text: &str| member(place, text);
-        self.marks
-            .extend(all.iter().filter_map(Value::as_str).map(mark));
         let own = all.clone();
         for item in theirs.iter().filter(|item| !own.contains(item)) {
             let text = item.as_str().unwrap_or_default();
@@ -158,6 +161,16 @@ fn in_order_of(theirs: &[Value], own: &[Value], all: Vec<Value>) -> Vec<Value> {
         .iter()
         .filter(|item| all.contains(item))
         .cloned()
+        .collect()
+}
+
+/// The items of a list of texts.
+fn texts_in(value: Option<&Value>) -> Vec<&str> {
+    let items = value.and_then(Value::as_array);
+    items
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
         .collect()
 }
 

@@ -168,7 +168,7 @@ impl Owned {
         let Some(observed) = observed else {
             // Azure is expected to make what it is asked for.
             let made = Self::of(shape, rules, desired, (Some(desired), scaled), memory);
-            owned.marks = made.marks;
+            (owned.marks, owned.shared) = (made.marks, made.shared);
             return owned;
         };
         let bodies = Bodies {

@@ -1,5 +1,6 @@
 //! Tables of rules over two bodies.
 
+mod added;
 mod edits;
 mod exchanged;
 mod forgotten;
@@ -502,27 +503,6 @@ fn a_number_that_azure_chooses_is_not_taken_out() {
         story.pass(&without, &azure, Scaled::Unasked)["sku"]["capacity"],
         7
     );
-}
-
-#[test]
-fn members_that_others_added_are_shared_also_where_the_spec_names_none() {
-    let named = json!({"properties": {"pools": [{"name": "a"}]}});
-    let observed = json!({"properties": {"pools": [{"name": "a"}, {"name": "b"}]}});
-    for desired in [
-        named,
-        json!({"properties": {}}),
-        json!({"properties": {"pools": []}}),
-    ] {
-        let owned = owned(
-            "properties.pools added",
-            &desired,
-            &observed,
-            Remembered::Nothing,
-        );
-        assert_eq!(owned.shared, ["properties.pools"]);
-        assert!(owned.desired["properties"]["pools"].is_array());
-        assert!(owned.ignored.is_empty());
-    }
 }
 
 #[test]

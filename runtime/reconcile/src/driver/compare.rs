@@ -180,9 +180,14 @@ impl Pass<'_> {
     }
 
     /// Whether there is more to remember of what Azure moves than the record has, without anything to send: what the spec says,
-    /// where the record is of other rules or of none; what is told; what is scaled.
+    /// where the record is of other rules or of none; what is told; what is scaled; and which members are ours of what is shared
+    /// now and was not then.
     fn is_to_remember(&self, work: &Work) -> bool {
-        let Some(record) = work.record.as_ref().filter(|_| work.has_rules) else {
+        let (comparison, record) = (work.comparison(self), work.record.as_ref());
+        if record.is_some_and(|record| !record.covers_shared(&comparison, work.keyed())) {
+            return true;
+        }
+        let Some(record) = record.filter(|_| work.has_rules) else {
             return work.items.are_news;
         };
         let is_told = |moved: &owned::Moved| moved.is_told && moved.is_new && moved.differs;
@@ -327,6 +332,7 @@ impl Pass<'_> {
         }
         self.findings.payload.carried.clone_from(&work.carried);
         let mut events = self.events(&settled, &work.owned);
+        events.extend(self.told_unsure(&settled, before));
         events.extend(work.items.told());
         self.findings.payload.leaving = self.leaving(&work.items);
         if events.is_empty() && self.is_foretold(&settled.record, work.keyed()) {

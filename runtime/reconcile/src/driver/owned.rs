@@ -1,6 +1,6 @@
 //! Which values Azure moves by itself: the rules of the kind, and the conditions of the user's annotation.
 
-use armature_engine::compare::MOST_MARKS;
+use armature_engine::compare::{MOST_MARKS, Record, Settled};
 use armature_engine::owned::{Memory, Moved, Owned, Right, Rule, Scaled, Steps};
 use armature_shapes::names;
 use serde_json::Value;
@@ -145,6 +145,26 @@ impl Pass<'_> {
         messages
             .map(|message| warning(names::event::OWNED, message))
             .collect()
+    }
+
+    /// What is told once of members that others may have added, or the spec may have named: they stay. Where nothing was edited
+    /// since another operator sent it, none of them was.
+    pub(super) fn told_unsure(
+        &self,
+        settled: &Settled,
+        before: Option<&Record>,
+    ) -> Option<EventNote> {
+        let sent = self.book.put_generation();
+        let is_edited = sent.is_some_and(|sent| sent != self.generation);
+        if settled.unsure.is_empty() || before.is_none() && !is_edited {
+            return None;
+        }
+        let message = format!(
+            "Azure has {}: whether the spec named these is not remembered, and they stay. To have one removed, name it as Azure has \
+             it and take it out again",
+            some(&settled.unsure, ", ")
+        );
+        Some(warning(names::event::OWNED, message))
     }
 
     /// What of the desired body is Azure's, where Azure has `observed`.

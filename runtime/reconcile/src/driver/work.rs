@@ -177,10 +177,9 @@ impl Pass<'_> {
         let others = Others {
             ignored,
             shared,
-            is_ours: &|path| {
-                records
-                    .iter()
-                    .any(|record| record.was_ours((path, shared), keyed))
+            is_ours: &|member| {
+                let mut records = records.iter();
+                records.any(|record| record.was_ours(member, keyed))
             },
             is_held: &|path, _| held.iter().any(|held| held.path == path),
         };

@@ -6,6 +6,7 @@ use armature_simulator::{Act, Changed};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::shared::{Shared, is_one};
 use crate::named::{Named, Path, related, value_at};
 
 /// A change of a resource by somebody else.
@@ -62,6 +63,8 @@ pub struct Record {
     pub is_left: bool,
     /// What somebody else PUT last.
     pub others: Option<Value>,
+    /// What of it is in lists to which others may add, and no manifest has named since.
+    pub shared: Shared,
     /// What somebody else changed.
     pub touched: Vec<Touched>,
     /// What Azure moved by itself, and nobody has edited since.
@@ -119,6 +122,7 @@ impl Record {
     /// The operator may know of what a manifest names.
     pub fn name(&mut self, body: &Value) {
         self.named.add(body);
+        self.shared.name(body);
         for moved in self.moved.iter_mut().filter(|it| it.change.is_item) {
             let list = value_at(Some(body), &moved.change.path);
             let mut items = list.and_then(Value::as_array).into_iter().flatten();
@@ -145,17 +149,9 @@ impl Record {
         self.named = Named::default();
         self.heard = Named::default();
         self.others = None;
+        self.shared = Shared::default();
         self.touched.clear();
         self.moved.clear();
-    }
-}
-
-/// Whether two items have one name, or are the same where they have none.
-fn is_one(item: &Value, other: &Value) -> bool {
-    let name = |item: &Value| Some(item.get("name")?.as_str()?.to_lowercase());
-    match (name(item), name(other)) {
-        (None, None) => item == other,
-        (one, other) => one == other,
     }
 }
 

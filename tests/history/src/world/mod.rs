@@ -12,6 +12,7 @@
 //! | `acts` | what Azure does by itself, and fights over a value |
 //! | `harm` | what goes wrong with requests, and what others change |
 //! | `ledger` | what the oracle has to know |
+//! | `shared` | items of others in lists to which they may add |
 
 mod acts;
 mod azure;
@@ -20,6 +21,7 @@ mod ledger;
 mod restart;
 mod schedule;
 mod settings;
+mod shared;
 mod steps;
 pub mod subject;
 

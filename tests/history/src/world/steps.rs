@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::harm::{drift_of, rule};
 use super::ledger::Dropped;
+use super::shared::Shared;
 use super::subject::{DATA, NAMESPACE, Subject};
 use super::{FIRST_VALUE, OPERATOR_NAMESPACE, World};
 use crate::edit;
@@ -311,6 +312,7 @@ impl World {
         record.drifts += 1;
         let is_taken = status < 300 && status > 0;
         if is_taken {
+            record.shared = Shared::of(subject, &body);
             record.others = Some(body);
         }
         is_taken

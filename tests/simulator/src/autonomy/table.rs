@@ -173,6 +173,8 @@ const MANAGED: &str = "Microsoft.ContainerService/managedClusters";
 const POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools";
 const MACHINES: &str = "Microsoft.Compute/virtualMachineScaleSets";
 const MACHINE: &str = "Microsoft.Compute/virtualMachines";
+/// One that somebody assigns to a machine. It has neither a name nor an id.
+const GALLERY_APPLICATION: &str = r#"{"order": 9, "packageReferenceId": "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/others/providers/Microsoft.Compute/galleries/others/applications/other{n}/versions/1.0.0"}"#;
 const MYSQL: &str = "Microsoft.DBforMySQL/flexibleServers";
 const NETWORK: &str = "Microsoft.Network/virtualNetworks";
 const SUBNET: &str = "Microsoft.Network/virtualNetworks/subnets";
@@ -241,6 +243,13 @@ pub const ROWS: &[Row] = &[
     row(POOL, AddItem, "properties.nodeTaints[]", &[], Item(r#""kubernetes.azure.com/scalesetpriority=spot:NoSchedule""#)),
     row(MACHINE, AddItem, "properties.storageProfile.dataDisks[]", &[],
         Item(r#"{"name": "pvc-{n}", "lun": 4{n}, "createOption": "Attach"}"#)),
+    row(MACHINE, AddItem, "properties.applicationProfile.galleryApplications[]", &[], Item(GALLERY_APPLICATION)),
+    row("Microsoft.Network/loadBalancers", AddItem, "properties.backendAddressPools[].properties.loadBalancerBackendAddresses[]", &[],
+        Item(r#"{"name": "other{n}", "properties": {"ipAddress": "10.9.0.{n}"}}"#)),
+    row("Microsoft.MachineLearningServices/workspaces", AddItem, "properties.managedNetwork.outboundRules", &[],
+        Entry(r#"{"other": {"type": "FQDN", "destination": "other.example.com"}}"#)),
+    row("Microsoft.Web/sites", AddItem, "properties.hostNameSslStates[]", &[],
+        Item(r#"{"name": "other{n}.example.com", "hostType": "Standard", "sslState": "Disabled"}"#)),
     row("Microsoft.App/managedEnvironments", AddItem, "properties.workloadProfiles[]", &[On("properties.workloadProfiles")],
         Item(r#"{"name": "Consumption", "workloadProfileType": "Consumption"}"#)),
     row("Microsoft.DocumentDB/databaseAccounts", AddItem, "properties.capabilities[]", &[], Item(r#"{"name": "EnableOfSupport{n}"}"#)),

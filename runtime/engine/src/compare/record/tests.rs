@@ -13,6 +13,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 mod first_release;
 mod other_words;
 mod shared;
+mod whose;
 
 const UID: &str = "uid-1";
 

@@ -1,6 +1,20 @@
 //! Members of maps and items of lists to which others add some, too.
 
+use super::super::super::member::Member;
 use super::*;
+
+/// Whether the member of a shared map or list that a path is of was ours.
+fn was_ours(record: &Record, object: &Object, path: &str) -> bool {
+    let mut shared = object.shared.iter();
+    let list = shared.find(|list| path.starts_with(*list)).unwrap();
+    let member = Member {
+        path,
+        list,
+        items: None,
+        value: &Value::Null,
+    };
+    record.was_ours(&member, object.keyed())
+}
 
 #[test]
 fn beside_others_members_ours_are_known_however_many_paths_there_are() {
@@ -11,8 +25,8 @@ fn beside_others_members_ours_are_known_however_many_paths_there_are() {
         .map(|at| json!({"name": format!("r{at}"), "properties": {"priority": at}}))
         .collect();
     let record = object.settled(1, &desired, &desired, None, None).record;
-    assert!(record.was_ours(("tags.ours", &object.shared), object.keyed()));
-    assert!(!record.was_ours(("tags.theirs", &object.shared), object.keyed()));
+    assert!(was_ours(&record, &object, "tags.ours"));
+    assert!(!was_ours(&record, &object, "tags.theirs"));
 }
 
 /// Whatever a shared list was sent with, and however long it is: an item that is taken out goes, others' stay.
@@ -37,10 +51,10 @@ fn of_a_shared_list_of_any_length_every_item_that_was_ours_is_known() {
         assert!(!object.comparison(&all, &azure).has_too_many_shared());
         let ours = |record: &Record, at: usize| {
             let path = format!("properties.rules[\"r.{at}\"]");
-            record.was_ours((&path, &object.shared), object.keyed())
+            was_ours(record, &object, &path)
         };
         assert!((0..length).all(|at| ours(&record, at)), "{length}");
-        assert!(!record.was_ours(("properties.rules.theirs", &object.shared), object.keyed()));
+        assert!(!was_ours(&record, &object, "properties.rules.theirs"));
         // The PUT without half of them failed; its retry still knows them.
         let left = spec(rules(length / 2));
         let comparison = object.comparison(&left, &azure);
@@ -142,13 +156,11 @@ fn a_member_that_comes_back_under_the_name_of_one_that_has_gone_is_others() {
         let tags = names.iter().map(|name| ((*name).to_owned(), json!("1")));
         json!({"tags": tags.collect::<serde_json::Map<_, _>>(), "properties": {"rules": rules.collect::<Vec<_>>()}})
     };
-    let was_ours =
-        |record: &Record, path: &str| record.was_ours((path, &object.shared), object.keyed());
     // Of the last one, too, nothing may stay.
     for (all, left) in [(&["a", "b"][..], &["a"][..]), (&["b"][..], &[][..])] {
         let (all, left) = (body(all), body(left));
         let record = object.settled(1, &all, &all, None, None).record;
-        assert!(was_ours(&record, "properties.rules.b"));
+        assert!(was_ours(&record, &object, "properties.rules.b"));
         let gone = object.settled(2, &left, &left, None, Some(&record)).record;
         let again = Record::parse(&gone.encode(), object.keyed()).unwrap();
         // The body has what others added.
@@ -159,7 +171,7 @@ fn a_member_that_comes_back_under_the_name_of_one_that_has_gone_is_others() {
         let taken_out = again.taken_out(&comparison, object.keyed());
         assert_eq!(taken_out, Vec::<Difference>::new());
         for path in ["tags.b", "properties.rules.b", "properties.rules.b.name"] {
-            assert!(!was_ours(&again, path), "{path}");
+            assert!(!was_ours(&again, &object, path), "{path}");
         }
         let settled = object.settled(3, &left, &all, None, Some(&again));
         assert_eq!(settled.kept, Vec::<String>::new());
@@ -194,9 +206,8 @@ fn members_of_a_record_that_has_only_leaves_are_ours() {
     let now = object.now(2, &left, "x");
     let sent = Record::sent(&now, &comparison, object.keyed(), Some(&record), true);
     for record in [record, sent] {
-        let was_ours = |path: &str| record.was_ours((path, &object.shared), object.keyed());
-        assert!(was_ours("properties.rules.b.name"));
-        assert!(!was_ours("properties.rules.theirs.name"));
+        assert!(was_ours(&record, &object, "properties.rules.b.name"));
+        assert!(!was_ours(&record, &object, "properties.rules.theirs.name"));
         assert!(!record.taken_out(&comparison, object.keyed()).is_empty());
     }
 }
