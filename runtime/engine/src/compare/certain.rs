@@ -1,16 +1,16 @@
 //! Whether what Azure shows proves that it has all that is desired. Drift does not ask: of a resource that a PUT of ours has
 //! made, the rest is known. Of one that others have made it is not.
 
-use armature_shapes::shape::arm_json::member;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Flags, Type};
 use serde_json::{Map, Value};
 
+use super::Comparison;
 use super::equal::{Rule, normal};
 use super::leaves::is_unseen;
+use super::lookup::{PathSet, member};
 use super::spelling::At;
-use super::{Comparison, is_at_or_below};
 
 impl Comparison<'_> {
     /// Whether a GET that shows no difference leaves none: nothing is desired that Azure does not return, as passwords are,
@@ -21,9 +21,19 @@ impl Comparison<'_> {
         };
         let tree = ArmTree::of(self.shape, desired);
         let (spellings, root) = (self.spellings(), Path::Root(""));
-        self.is_certain_within(&tree, desired, self.observed, spellings.root(), &root)
+        let certainty = Certainty {
+            left_out: PathSet::of(self.ignored.iter().chain(self.owned)),
+        };
+        certainty.is_certain_within(&tree, desired, self.observed, spellings.root(), &root)
     }
+}
 
+struct Certainty<'a> {
+    /// Where nothing is compared.
+    left_out: PathSet<'a>,
+}
+
+impl Certainty<'_> {
     fn is_certain_within(
         &self,
         tree: &ArmTree,
@@ -109,9 +119,7 @@ impl Comparison<'_> {
     }
 
     fn is_left_out(&self, path: &Path<'_>) -> bool {
-        let path = path.to_string();
-        let mut ignored = self.ignored.iter().chain(self.owned);
-        ignored.any(|prefix| is_at_or_below(&path, prefix))
+        self.left_out.covers(&path.to_string())
     }
 }
 

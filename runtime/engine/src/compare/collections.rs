@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use armature_shapes::shape::arm_json::member;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Semantic, StructShape, Type};
 use serde_json::{Map, Value};
 
-use super::is_at_or_below;
+use super::former::MOST_SHARED;
 use super::leaves::{give_place, identifiers, identities, identity, says, says_nothing};
+use super::lookup::{PLACES, PathSet, member};
 use super::member::{Items, Member};
 
 /// A shared map or list in two bodies.
@@ -72,13 +72,26 @@ impl<'v> Collection<'v> {
             let is_alike = spec.len() == azure.len() || ours.iter().any(|it| theirs.contains(it));
             is_alike && ours.iter().all(|(path, _)| has(path))
         };
+        let mut paired: HashSet<usize> = pairs.iter().flatten().copied().collect();
         for at in 0..spec.len().min(azure.len()) {
-            let is_free = pairs[at].is_none() && !pairs.contains(&Some(at));
+            let is_free = pairs[at].is_none() && !paired.contains(&at);
             if is_free && is_likely(&spec[at], &azure[at]) {
                 pairs[at] = Some(at);
+                paired.insert(at);
             }
         }
         self.of_list(items, &pairs)
+    }
+
+    /// Whether there are more members than can be told from those of others ([`MOST_SHARED`]). Where nothing tells items apart,
+    /// fewer can.
+    pub fn is_too_large(&self) -> bool {
+        let members = |value: &Value| match value {
+            Value::Array(items) => items.len(),
+            value => value.as_object().map_or(0, Map::len),
+        };
+        let most = members(self.spec).max(members(self.azure));
+        members(self.spec) > MOST_SHARED || most > PLACES && !self.has_identity()
     }
 
     /// Whether items are told apart by what they are called.
@@ -133,7 +146,8 @@ impl<'v> Collection<'v> {
             counterpart: pair.map(|pair| &azure[pair]),
         });
         let others = azure.iter().enumerate();
-        let others = others.filter(|(at, _)| !pairs.contains(&Some(*at)));
+        let paired: HashSet<usize> = pairs.iter().flatten().copied().collect();
+        let others = others.filter(|(at, _)| !paired.contains(at));
         let others = others.map(|(at, value)| Found {
             path: label(together, at, value),
             alone: label(alone, at, value),
@@ -152,7 +166,7 @@ pub(super) fn collections<'v>(
     shared: &[String],
 ) -> Vec<Collection<'v>> {
     let mut search = Search {
-        shared,
+        shared: PathSet::of(shared),
         found: Vec::new(),
     };
     if !shared.is_empty() {
@@ -166,7 +180,7 @@ pub(super) fn collections<'v>(
 type Sides<'v> = (&'v Value, &'v Value);
 
 struct Search<'s, 'v> {
-    shared: &'s [String],
+    shared: PathSet<'s>,
     found: Vec<Collection<'v>>,
 }
 
@@ -239,7 +253,7 @@ impl<'v> Search<'_, 'v> {
             Value::Array(items) => !items.is_empty(),
             value => value.as_object().is_some_and(|members| !members.is_empty()),
         };
-        if self.shared.contains(&path) && (has_members(sides.0) || has_members(sides.1)) {
+        if self.shared.has(&path) && (has_members(sides.0) || has_members(sides.1)) {
             self.found.push(Collection {
                 path: path.clone(),
                 items,
@@ -247,8 +261,7 @@ impl<'v> Search<'_, 'v> {
                 azure: sides.1,
             });
         }
-        let mut shared = self.shared.iter();
-        shared.any(|it| it.len() > path.len() && is_at_or_below(it, &path))
+        self.shared.is_above_one(&path)
     }
 }
 

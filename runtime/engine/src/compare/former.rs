@@ -452,6 +452,7 @@ fn within(value: &Value, path: &Path<'_>, paths: &mut Vec<String>) {
 /// Calls `take` for every value that Azure has and that a spec could name; the value is left out where it must stay out of
 /// messages.
 fn present(comparison: &Comparison<'_>, take: &mut dyn FnMut(String, String, Option<Value>)) {
+    let ignored = comparison.ignored_paths();
     visit(
         &comparison.spellings(),
         comparison.shape,
@@ -461,7 +462,7 @@ fn present(comparison: &Comparison<'_>, take: &mut dyn FnMut(String, String, Opt
             let ids = ids(&leaf);
             let says_nothing = leaf.says_nothing();
             let value = leaf.desired.map(std::borrow::Cow::into_owned);
-            if !says_nothing && !comparison.is_ignored(&leaf.path) {
+            if !says_nothing && !ignored.covers(&leaf.path) {
                 take(
                     leaf.path,
                     leaf.schema_path.clone(),

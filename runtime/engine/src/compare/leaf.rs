@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use armature_shapes::shape::arm_json::member;
 use armature_shapes::shape::path::Path;
 use serde_json::{Map, Value};
 
 use super::equal::{Rule, equal, is_nothing, normal};
+use super::lookup::member;
 use super::spelling::{At, Same};
 
 /// One value that desired names.

@@ -1,8 +1,8 @@
 //! Walking desired and observed side by side: every value that desired names, with its counterpart.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
-use armature_shapes::shape::arm_json::member;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Flags, Semantic, StructShape, Type};
@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::equal::{Rule, is_nothing, normal};
 use super::leaf::{Leaf, There};
+use super::lookup::{PLACES, member};
 use super::spelling::{Around, At, Roots, Spellings};
 
 /// Members of the body that name the resource. They are in the URL and cannot drift.
@@ -288,7 +289,11 @@ impl Walk<'_> {
             };
             self.fits(item, field, &desired[wanted], there)
         };
-        matched(observed.len(), &fits)
+        match observed.len() {
+            ..=PLACES => matched(observed.len(), &fits),
+            _ => matched_by_content((item, field), desired, observed)
+                .filter(|order| (0..order.len()).all(|wanted| fits(wanted, order[wanted]))),
+        }
     }
 
     fn fits(&self, item: Type, field: &'static Field, desired: &Value, there: There<'_>) -> bool {
@@ -494,11 +499,9 @@ impl Pairs {
             items.map(|item| spelt(item, identifiers, at)).collect()
         };
         let by = |at: At<'_>| -> Vec<Option<usize>> {
-            let there = of_all(observed, at);
-            let place = |wanted: Option<String>| {
-                let mut there = there.iter();
-                there.position(|there| *there == wanted)
-            };
+            let there = of_all(observed, at).into_iter().enumerate().rev();
+            let places: HashMap<_, _> = there.map(|(place, identity)| (identity, place)).collect();
+            let place = |wanted: Option<String>| places.get(&wanted).copied();
             of_all(desired, at).into_iter().map(place).collect()
         };
         let mut found = by(At::default());
@@ -513,7 +516,8 @@ impl Pairs {
 
     /// Places of the observed items, of so many, that nobody desires.
     pub fn superfluous(&self, count: usize) -> impl Iterator<Item = usize> {
-        (0..count).filter(|place| !self.found.contains(&Some(*place)))
+        let found: HashSet<usize> = self.found.iter().flatten().copied().collect();
+        (0..count).filter(move |place| !found.contains(place))
     }
 }
 
@@ -527,6 +531,20 @@ fn spelt(item: &Value, names: &[&str], at: At<'_>) -> Option<String> {
         at.text(value)
             .unwrap_or_else(|| normal(rule_of_identifier(name), value))
     })
+}
+
+/// The same for many items, which are paired by all that they say: no item that asks for less is looked for in all places.
+fn matched_by_content(
+    items: (Type, &'static Field),
+    desired: &[Value],
+    observed: &[Value],
+) -> Option<Vec<usize>> {
+    let mut places: HashMap<Vec<(String, String)>, Vec<usize>> = HashMap::new();
+    for (place, item) in observed.iter().enumerate().rev() {
+        places.entry(says(items, item)).or_default().push(place);
+    }
+    let mut place = |item: &Value| places.get_mut(&says(items, item))?.pop();
+    desired.iter().map(&mut place).collect()
 }
 
 /// For each of so many wanted items a place of its own that fits it.

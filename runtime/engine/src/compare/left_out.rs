@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::Comparison;
 use super::equal::is_nothing;
 use super::leaves::visit_all;
+use super::lookup::PathSet;
 
 /// A value that Azure has and a PUT leaves out.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,7 @@ impl Comparison<'_> {
         let mut found = Vec::new();
         let writable = Value::Object(writable);
         let spellings = self.spellings();
+        let (ignored, shared) = (self.ignored_paths(), PathSet::of(self.shared));
         visit_all(
             &spellings,
             self.shape,
@@ -46,7 +48,7 @@ impl Comparison<'_> {
                 else {
                     return;
                 };
-                if !self.is_ignored(&leaf.path) && !self.is_shared(&leaf.path) {
+                if !ignored.covers(&leaf.path) && !shared.covers(&leaf.path) {
                     found.push(LeftOut {
                         path: leaf.path,
                         schema_path: leaf.schema_path,

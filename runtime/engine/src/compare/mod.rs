@@ -19,6 +19,7 @@ mod leaf;
 mod leaves;
 mod left_out;
 mod look;
+mod lookup;
 mod marked;
 mod marks;
 mod member;
@@ -27,6 +28,8 @@ mod name;
 pub mod overlay;
 mod record;
 mod repeat;
+#[cfg(test)]
+mod sizes;
 mod spelling;
 mod timed;
 
@@ -39,7 +42,9 @@ use serde_json::Value;
 use self::collections::{Collection, collections};
 use self::leaf::Leaf;
 use self::leaves::visit;
+use self::lookup::PathSet;
 use self::spelling::Spellings;
+pub(crate) use lookup::member;
 
 pub use earlier::EarlierRecord;
 pub(crate) use equal::{is_nothing, is_same_text};
@@ -182,28 +187,24 @@ impl<'a> Comparison<'a> {
     /// Calls `take` for every value that desired names.
     fn leaves(&self, take: &mut dyn FnMut(Leaf<'_>)) {
         let (desired, observed) = (self.desired, self.observed);
+        let ignored = self.ignored_paths();
         visit(
             &self.spellings(),
             self.shape,
             desired,
             observed,
             &mut |leaf| {
-                if !self.is_ignored(&leaf.path) {
+                if !ignored.covers(&leaf.path) {
                     take(leaf);
                 }
             },
         );
     }
 
-    fn is_ignored(&self, path: &str) -> bool {
+    /// Where nothing is compared.
+    fn ignored_paths(&self) -> PathSet<'a> {
         let held = self.held.iter().map(|held| &held.path);
-        let mut ignored = self.ignored.iter().chain(self.owned).chain(held);
-        ignored.any(|prefix| is_at_or_below(path, prefix))
-    }
-
-    fn is_shared(&self, path: &str) -> bool {
-        let mut shared = self.shared.iter();
-        shared.any(|prefix| is_at_or_below(path, prefix))
+        PathSet::of(self.ignored.iter().chain(self.owned).chain(held))
     }
 
     /// The member of a shared map or list that this path is of, or is.
@@ -227,11 +228,15 @@ impl<'a> Comparison<'a> {
     /// Whether the spec names more members of shared maps and lists than can be told from those of others
     /// ([`MOST_SHARED`]).
     pub fn has_too_many_shared(&self) -> bool {
+        let items = self.collections();
+        // Before any of them is looked for.
+        if items.iter().any(Collection::is_too_large) {
+            return true;
+        }
         let mut members = BTreeSet::new();
         self.shared_members(&mut |member| {
             members.insert(member.to_owned());
         });
-        let items = self.collections();
         let items = items.iter().map(|list| list.members().0.len());
         members.len().max(items.sum()) > MOST_SHARED
     }

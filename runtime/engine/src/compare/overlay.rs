@@ -1,15 +1,16 @@
 //! What others own within a resource: the body of a PUT with Azure's values where the user does not want ours, and with
 //! the members that others added where they are to stay.
 
-use armature_shapes::shape::arm_json::member;
+use std::collections::{HashMap, HashSet};
+
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Semantic, StructShape, Type};
 use serde_json::{Map, Value};
 
 use super::collections::counterparts;
-use super::is_at_or_below;
 use super::leaves::{identifiers, identity, says_nothing};
+use super::lookup::{PathSet, in_any_case, member, names};
 use super::member::{Items, Member};
 
 /// Which parts of a resource others own.
@@ -35,11 +36,26 @@ impl Others<'_> {
         if let Value::Object(members) = &mut body {
             let tree = ArmTree::of(shape, members);
             let there = observed.as_object();
-            self.object(Some(&tree), members, there, &Path::Root(""));
+            let overlay = Overlay {
+                others: self,
+                ignored: &PathSet::of(self.ignored),
+                shared: PathSet::of(self.shared),
+            };
+            overlay.object(Some(&tree), members, there, &Path::Root(""));
         }
         body
     }
+}
 
+/// The walk through both bodies.
+struct Overlay<'o> {
+    others: &'o Others<'o>,
+    ignored: &'o PathSet<'o>,
+    /// What is shared from here on.
+    shared: PathSet<'o>,
+}
+
+impl Overlay<'_> {
     fn object(
         &self,
         tree: Option<&ArmTree>,
@@ -139,7 +155,7 @@ impl Others<'_> {
         path: &Path<'_>,
     ) {
         let text = path.to_string();
-        if self.shared.contains(&text) || self.is_member(&text) {
+        if self.shared.covers(&text) {
             return self.shared_items((item, field), desired, observed, path);
         }
         let Some(identifiers) = identifiers(field, desired, observed) else {
@@ -149,13 +165,16 @@ impl Others<'_> {
             }
             return;
         };
-        let counterpart = |items: &[Value], identity: &Option<String>| {
-            let mut items = items.iter();
-            items.position(|item| self::identity(item, identifiers) == *identity)
+        let by_identity = |items: &[Value]| -> HashMap<Option<String>, usize> {
+            let items = items.iter().enumerate();
+            items
+                .map(|(at, item)| (identity(item, identifiers), at))
+                .collect()
         };
+        let (ours, theirs) = (by_identity(desired), by_identity(observed));
         for value in desired.iter_mut() {
             let identity = identity(value, identifiers);
-            let there = counterpart(observed, &identity).and_then(|at| observed.get(at));
+            let there = theirs.get(&identity).and_then(|at| observed.get(*at));
             let below = identity.unwrap_or_default();
             self.value(item, field, value, there, &path.key(&below));
         }
@@ -164,8 +183,8 @@ impl Others<'_> {
             let below = path
                 .key(identity.as_deref().unwrap_or_default())
                 .to_string();
-            let is_missing = counterpart(desired, &identity).is_none();
-            if is_missing && at_or_below_any(self.ignored, &below) {
+            let is_missing = !ours.contains_key(&identity);
+            if is_missing && self.ignored.covers(&below) {
                 desired.push(value.clone());
             }
         }
@@ -181,11 +200,8 @@ impl Others<'_> {
     ) {
         let text = path.to_string();
         // An item that the spec names is ours with all its members, but for what is shared within it.
-        let further = self.shared.iter();
-        let further = further.filter(|it| it.len() > text.len() && is_at_or_below(it, &text));
-        let further: Vec<String> = further.cloned().collect();
-        let within = Others {
-            shared: &further,
+        let within = Overlay {
+            shared: self.shared.below(&text),
             ..*self
         };
         let identifiers = identifiers(items.1, desired, observed);
@@ -201,8 +217,9 @@ impl Others<'_> {
             within.value(items.0, items.1, value, there, &below);
         }
         let mut stay = Vec::new();
+        let paired: HashSet<usize> = pairs.iter().flatten().copied().collect();
         for (index, value) in observed.iter().enumerate() {
-            if pairs.contains(&Some(index)) {
+            if paired.contains(&index) {
                 continue;
             }
             let name = label(value);
@@ -218,9 +235,9 @@ impl Others<'_> {
                 value,
             };
             // What says nothing may be ours in other words. Kept, there would be one more after each PUT.
-            let is_others = !(self.is_ours)(&member) && !says_nothing(items, value);
-            let stays = is_others || at_or_below_any(self.ignored, &below);
-            if stays || (self.is_held)(&below, value) {
+            let is_others = !(self.others.is_ours)(&member) && !says_nothing(items, value);
+            let stays = is_others || self.ignored.covers(&below);
+            if stays || (self.others.is_held)(&below, value) {
                 stay.push((index, value.clone()));
             }
         }
@@ -235,7 +252,7 @@ impl Others<'_> {
         observed: Option<&Value>,
         path: &Path<'_>,
     ) -> bool {
-        if !at_or_below_any(self.ignored, &path.to_string()) {
+        if !self.ignored.covers(&path.to_string()) {
             return false;
         }
         match (in_any_case(desired, name), observed) {
@@ -288,11 +305,11 @@ impl Others<'_> {
     /// The parts of Azure's value that stay although desired names nothing here.
     fn part(&self, observed: &Value, path: &Path<'_>) -> Option<Value> {
         let text = path.to_string();
-        if at_or_below_any(self.ignored, &text) || self.stays(&text, observed) {
+        if self.ignored.covers(&text) || self.stays(&text, observed) {
             return Some(observed.clone());
         }
-        let mut wanted = self.ignored.iter().chain(self.shared);
-        if !wanted.any(|wanted| is_at_or_below(wanted, &text)) {
+        let is_wanted = |paths: &PathSet<'_>| paths.has(&text) || paths.is_above_one(&text);
+        if !is_wanted(self.ignored) && !is_wanted(&self.shared) {
             return None;
         }
         let members = observed.as_object()?.iter().filter_map(|(name, value)| {
@@ -305,25 +322,15 @@ impl Others<'_> {
 
     /// Whether a member of a shared map or object is others'.
     fn stays(&self, path: &str, value: &Value) -> bool {
-        let mut shared = self.shared.iter();
-        let list = shared
-            .by_ref()
-            .filter(|shared| path.len() > shared.len() && is_at_or_below(path, shared))
-            .max_by_key(|shared| shared.len());
+        let list = self.shared.above(path);
         list.is_some_and(|list| {
-            !(self.is_ours)(&Member {
+            !(self.others.is_ours)(&Member {
                 path,
                 list,
                 items: None,
                 value,
             })
         })
-    }
-
-    /// Whether it is a member of a shared map or list, or within one.
-    fn is_member(&self, path: &str) -> bool {
-        let mut shared = self.shared.iter();
-        shared.any(|shared| path.len() > shared.len() && is_at_or_below(path, shared))
     }
 }
 
@@ -339,33 +346,6 @@ fn merge(desired: &mut Vec<Value>, pairs: &[Option<usize>], stay: Vec<(usize, Va
         }
         None => desired.extend(stay.into_iter().map(|(_, item)| item)),
     }
-}
-
-/// Names of the members of both, each once in whatever casing.
-pub(super) fn names(
-    desired: &Map<String, Value>,
-    observed: Option<&Map<String, Value>>,
-) -> Vec<String> {
-    let mut names: Vec<String> = desired.keys().cloned().collect();
-    for name in observed.into_iter().flat_map(Map::keys) {
-        if !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            names.push(name.clone());
-        }
-    }
-    names
-}
-
-pub(super) fn in_any_case<'v>(
-    members: &'v mut Map<String, Value>,
-    name: &str,
-) -> Option<&'v mut Value> {
-    let mut members = members.iter_mut();
-    let found = members.find(|(known, _)| known.eq_ignore_ascii_case(name));
-    found.map(|(_, value)| value)
-}
-
-fn at_or_below_any(prefixes: &[String], path: &str) -> bool {
-    prefixes.iter().any(|prefix| is_at_or_below(path, prefix))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use armature_shapes::shape::arm_json::member;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Semantic, StructShape, Type};
@@ -13,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::leaves::{self, Pairs, identifiers, identity};
 use super::left_out::writable;
-use super::overlay::{in_any_case, names};
+use super::lookup::{in_any_case, member, names};
 use super::spelling::{Around, At, Roots};
 use super::{Comparison, is_at_or_below};
 

@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use super::check::callee;
 use super::comprehension::{self, Comprehension, Purpose};
 use super::types::ObjectType;
-use super::value::{Budget, Key, Value};
+use super::value::{Allowance, Budget, Key, Value};
 use super::{Fault, functions, literal_text};
 
 /// The evaluation of one expression.
@@ -46,6 +46,7 @@ impl<'a> Evaluator<'a> {
         version: &'static VersionInfo,
         object: &'a Json,
         secrets: &BTreeMap<String, String>,
+        allowance: &Allowance,
     ) -> Self {
         let secrets = secrets.iter();
         let secrets = secrets.map(|(name, text)| {
@@ -56,8 +57,13 @@ impl<'a> Evaluator<'a> {
             object: Value::Object(ObjectType::Resource(version), object.as_object()),
             secrets: Value::map(secrets.collect()),
             variables: Vec::new(),
-            budget: Budget::new(),
+            budget: Budget::new(allowance),
         }
+    }
+
+    /// What it has left for other expressions.
+    pub fn allowance(&self) -> Allowance {
+        self.budget.left()
     }
 
     pub fn evaluate(&mut self, node: &'a IdedExpr) -> Evaluated<'a> {

@@ -39,10 +39,12 @@ use serde_json::Value as Json;
 
 pub use self::cache::{Cache, CacheObserver};
 use armature_shapes::kind::{SecretExport, VersionInfo};
+use armature_shapes::quote::cut;
 
 use self::check::Checker;
 use self::evaluate::Evaluator;
 use self::types::Type;
+pub use self::value::Allowance;
 use self::value::{Key, Value};
 
 /// Longest expression, in bytes.
@@ -187,14 +189,17 @@ impl Expression {
     /// the zero values of their types.
     ///
     /// # Errors
-    /// When an item or key is missing, a conversion fails, or the work is too much.
+    /// When an item or key is missing, a conversion fails, or the work is too much: of this expression, or of all that have shared
+    /// the allowance.
     pub fn evaluate(
         &self,
         object: &Json,
         secrets: &BTreeMap<String, String>,
+        allowance: &mut Allowance,
     ) -> Result<Produced, ExpressionError> {
-        let mut evaluator = Evaluator::new(self.version, object, secrets);
+        let mut evaluator = Evaluator::new(self.version, object, secrets, allowance);
         let value = evaluator.evaluate(&self.tree);
+        *allowance = evaluator.allowance();
         value
             .and_then(|value| produced(self.tree.id, &value))
             .map_err(|fault| fault.at(&self.source))
@@ -221,9 +226,24 @@ fn parse(source: &str) -> Result<(IdedExpr, SourceInfo), ExpressionError> {
         ExpressionError {
             line: usize::try_from(line).unwrap_or(0).max(1),
             column: usize::try_from(column).unwrap_or(0).max(1),
-            message: first.msg,
+            message: plain(&first.msg),
         }
     })
+}
+
+/// What the parser says, without the words of its program.
+fn plain(said: &str) -> String {
+    const SAID: usize = 300;
+    let inner = said.split_once("msg: \"").map(|(_, inner)| inner);
+    let inner = inner.and_then(|inner| inner.split_once('"'));
+    let said = match inner {
+        Some((inner, _)) if !inner.is_empty() => inner,
+        _ if said.contains("Error(") || said.contains(" { ") => "it cannot be read here",
+        _ => said,
+    };
+    let mut said = said.to_owned();
+    cut(&mut said, SAID);
+    said
 }
 
 fn output(id: u64, ty: &Type) -> Result<Output, Fault> {

@@ -15,24 +15,55 @@ pub(super) const STEPS: usize = 1_000_000;
 /// Steps that comparing two objects of the manifest takes: they are compared as they are, whatever their size.
 const OBJECT: usize = 1_000;
 
-/// What is left of [`STEPS`].
-pub(super) struct Budget(usize);
+/// Steps that all expressions of one object may take together, each time that they are evaluated.
+const ALL_STEPS: usize = 4_000_000;
+
+/// What the expressions of one object may still take.
+#[derive(Debug)]
+pub struct Allowance(usize);
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self(ALL_STEPS)
+    }
+}
+
+/// What is left of [`STEPS`], and of what all expressions of the object may take.
+pub(super) struct Budget {
+    own: usize,
+    all: usize,
+}
 
 impl Budget {
-    pub fn new() -> Self {
-        Self(STEPS)
+    pub fn new(Allowance(all): &Allowance) -> Self {
+        Self {
+            own: STEPS,
+            all: *all,
+        }
+    }
+
+    /// What is left for the object's other expressions.
+    pub fn left(&self) -> Allowance {
+        Allowance(self.all)
     }
 
     /// Takes steps, before they are done.
     pub fn spend(&mut self, steps: usize) -> Result<(), String> {
-        match self.0.checked_sub(steps) {
-            Some(left) => {
-                self.0 = left;
+        match (self.own.checked_sub(steps), self.all.checked_sub(steps)) {
+            (Some(own), Some(all)) => {
+                (self.own, self.all) = (own, all);
                 Ok(())
             }
-            None => {
-                self.0 = 0;
+            (None, _) => {
+                self.own = 0;
                 Err(format!("it takes more than {STEPS} steps; make it simpler"))
+            }
+            (_, None) => {
+                self.all = 0;
+                let message = "the expressions of one object take more than";
+                Err(format!(
+                    "{message} {ALL_STEPS} steps together; make them simpler"
+                ))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use armature_shapes::shape::arm_json::member;
+use crate::compare::member;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, StructShape, Type};

@@ -10,8 +10,8 @@ use super::binding::{
 use super::mistake::Mistake;
 use super::value::{Adopt, Pause, SyncPeriod};
 use super::word::{
-    ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, IDENTITIES, OBSERVE, PAUSED, POLICY, PROTECT, SYNC_PERIOD,
-    Word,
+    ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, IDENTITIES, IGNORE_PATHS, KEEP_UNKNOWN, OBSERVE, PAUSED,
+    POLICY, PROTECT, SYNC_PERIOD, Word,
 };
 use crate::allowed_scopes::AllowedScopes;
 use crate::policy::Policy;
@@ -81,6 +81,8 @@ impl Directives {
         reader.on_namespace(&BINDS);
         reader.on_namespace(&OWN);
         reader.on_namespace(&IDENTITIES);
+        reader.on_object(&IGNORE_PATHS);
+        reader.on_object(&KEEP_UNKNOWN);
         let binding = Binding::of(namespace.1);
         let of_operator = binding.policy.then_some((default, default.as_str()));
         let directives = Self {

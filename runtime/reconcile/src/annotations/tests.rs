@@ -492,3 +492,32 @@ fn long_texts_are_quoted_by_their_beginning_and_what_is_expected_is_told() {
     );
     assert!(told[0].len() < 400, "{told:?}");
 }
+
+/// Each path is looked for in each value of a resource: whoever may write both could ask for any amount of work.
+#[test]
+fn paths_are_few_and_short() {
+    let many = |count: usize| vec!["tags.a"; count].join(",");
+    let while_on = "properties.count while properties.enableAutoScaling";
+    for name in [names::IGNORE_PATHS, names::KEEP_UNKNOWN] {
+        for (text, expected) in [
+            (String::new(), true),
+            ("tags, properties.rules".to_owned(), true),
+            (while_on.to_owned(), true),
+            (many(100), true),
+            (many(101), false),
+            ("a".repeat(1000), true),
+            ("a".repeat(1001), false),
+            (format!("tags,{}", "a".repeat(1001)), false),
+        ] {
+            let found = read(&one(name, &text), &none());
+            assert_eq!(found.is_ok(), expected, "{name} of {} bytes", text.len());
+            if let Err(mistakes) = found {
+                assert!(
+                    mistakes[0].contains("expected at most 100 paths"),
+                    "{mistakes:?}"
+                );
+                assert!(mistakes[0].len() < 400, "{mistakes:?}");
+            }
+        }
+    }
+}

@@ -8,6 +8,10 @@ use jiff::{SignedDuration, Timestamp};
 const SHORTEST_SYNC: Duration = Duration::from_secs(10);
 /// Longest one; whoever wants a longer one wants none.
 const LONGEST_SYNC: Duration = Duration::from_secs(366 * 24 * 3600);
+/// Most paths in one annotation.
+const MOST_PATHS: usize = 100;
+/// Longest one, in bytes.
+const LONGEST_PATH: usize = 1000;
 
 /// How long nothing is sent to Azure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +131,16 @@ pub(super) fn adopt(text: &str) -> Option<Adopt> {
         "never" => Some(Adopt::Never),
         _ => None,
     }
+}
+
+/// Paths with commas between them, whose number and length are bounded: each is looked for in each value of a resource.
+pub(super) fn paths(text: &str) -> Option<()> {
+    let mut paths = text.split(',').map(str::trim);
+    let is_short = paths
+        .by_ref()
+        .take(MOST_PATHS)
+        .all(|path| path.len() <= LONGEST_PATH);
+    (is_short && paths.next().is_none()).then_some(())
 }
 
 pub(super) fn protect(text: &str) -> Option<bool> {

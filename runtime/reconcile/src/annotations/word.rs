@@ -3,7 +3,7 @@
 use armature_azure::credential::{ALLOWED_IDENTITIES, AllowedIdentities};
 use armature_shapes::names;
 
-use super::value::{Adopt, Pause, SyncPeriod, adopt, flag, pause, protect, sync_period};
+use super::value::{Adopt, Pause, SyncPeriod, adopt, flag, paths, pause, protect, sync_period};
 use crate::allowed_scopes::AllowedScopes;
 use crate::policy::Policy;
 
@@ -53,6 +53,17 @@ pub(super) const SYNC_PERIOD: Word<SyncPeriod> = Word {
     name: names::SYNC_PERIOD,
     parse: sync_period,
     expected: "never, or a duration between 10s and a year such as 15m or 2h",
+};
+
+pub(super) const IGNORE_PATHS: Word<()> = Word {
+    name: names::IGNORE_PATHS,
+    parse: paths,
+    expected: "at most 100 paths of at most 1000 bytes, with commas",
+};
+
+pub(super) const KEEP_UNKNOWN: Word<()> = Word {
+    name: names::KEEP_UNKNOWN,
+    ..IGNORE_PATHS
 };
 
 pub(super) const ADOPT: Word<Adopt> = Word {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armature_engine::expression::Allowance;
 use armature_shapes::id::RemoteId;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
@@ -87,12 +88,15 @@ impl Pass<'_> {
             return Ok(targets);
         }
         let object = self.served()?;
+        let mut allowance = Allowance::default();
         for expression in &expressions {
+            // Others have their turn between two of them.
+            tokio::task::yield_now().await;
             let problem = match unread(expression, secrets.as_ref()) {
                 Some(problem) => Some(problem),
                 None => {
                     let secrets = secrets.clone().unwrap_or_default();
-                    match expression.add_to(&mut targets, &object, &secrets) {
+                    match expression.add_to(&mut targets, &object, &secrets, &mut allowance) {
                         Ok(()) => None,
                         Err(Unwritten::Wrong(failure)) => return Err(failure),
                         Err(Unwritten::Missing(message)) => Some(message),

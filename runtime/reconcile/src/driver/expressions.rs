@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use armature_engine::expression::{Expression, Output, Produced, Scope};
-use serde_json::Value;
+use armature_engine::expression::{Allowance, Expression, Output, Produced, Scope};
+use serde_json::{Map, Value};
 
 use super::pass::Pass;
 use super::unwritten::{Unwritten, export_failure};
@@ -17,6 +17,13 @@ const LISTS: [(&str, DataKind); 2] = [
     ("configMapExpressions", DataKind::ConfigMap),
     ("secretExpressions", DataKind::Secret),
 ];
+
+/// Expressions that one object may have, those for labels and annotations included: each of them is evaluated whenever the object
+/// is looked at.
+const MOST: usize = 200;
+
+/// The object and the secrets that an expression sees.
+type Seen<'s> = (&'s Value, &'s BTreeMap<String, String>);
 
 /// One entry of a list, with its expressions compiled.
 pub(super) struct DynamicExport {
@@ -68,15 +75,16 @@ impl DynamicExport {
         targets: &mut Targets,
         object: &Value,
         secrets: &BTreeMap<String, String>,
+        allowance: &mut Allowance,
     ) -> Result<(), Unwritten> {
         let secrets = match self.kind {
             DataKind::Secret => secrets,
             DataKind::ConfigMap => &BTreeMap::new(),
         };
-        let texts = |field: &str, expressions: &BTreeMap<String, Arc<Expression>>| {
+        let mut texts = |field: &str, expressions: &BTreeMap<String, Arc<Expression>>| {
             let texts = expressions.iter().map(|(name, expression)| {
                 let path = format!("{}.{field}.{name}", self.path);
-                let text = evaluate_text(expression, &path, object, secrets)?;
+                let text = evaluate_text(expression, &path, (object, secrets), allowance)?;
                 Ok((name.clone(), text))
             });
             texts.collect::<Result<BTreeMap<_, _>, Unwritten>>()
@@ -88,7 +96,7 @@ impl DynamicExport {
         let place = self.place();
         let path = format!("{}.value", self.path);
         let mut empty = None;
-        for (key, value) in self.entries(&path, object, secrets)? {
+        for (key, value) in self.entries(&path, (object, secrets), allowance)? {
             if value.is_empty() {
                 empty = Some(key);
                 continue;
@@ -108,10 +116,10 @@ impl DynamicExport {
     fn entries(
         &self,
         path: &str,
-        object: &Value,
-        secrets: &BTreeMap<String, String>,
+        seen: Seen<'_>,
+        allowance: &mut Allowance,
     ) -> Result<BTreeMap<String, String>, Unwritten> {
-        match evaluate(&self.value, path, object, secrets)? {
+        match evaluate(&self.value, path, seen, allowance)? {
             Produced::Text(text) => Ok(BTreeMap::from([(self.key.clone(), text)])),
             Produced::Map(entries) => Ok(entries),
         }
@@ -122,6 +130,7 @@ impl Pass<'_> {
     /// The entries of both lists, compiled.
     pub(super) fn dynamic_exports(&self) -> Result<Vec<DynamicExport>, Failure> {
         let mut exports = Vec::new();
+        self.check_count()?;
         for (list, kind) in LISTS {
             let entries = self.forms.spec().pointer(&format!("/operatorSpec/{list}"));
             let entries = entries.and_then(Value::as_array).into_iter().flatten();
@@ -131,6 +140,26 @@ impl Pass<'_> {
             }
         }
         Ok(exports)
+    }
+
+    /// Refuses more expressions than one object may have, before any of them is read.
+    fn check_count(&self) -> Result<(), Failure> {
+        let operator = &self.forms.spec()["operatorSpec"];
+        let entries = LISTS
+            .iter()
+            .filter_map(|(list, _)| operator[list].as_array());
+        let of_entry = |entry: &Value| {
+            let texts = ["labels", "annotations"].map(|field| entry[field].as_object());
+            1 + texts.into_iter().flatten().map(Map::len).sum::<usize>()
+        };
+        let count: usize = entries.flatten().map(of_entry).sum();
+        if count <= MOST {
+            return Ok(());
+        }
+        Err(export_failure(format!(
+            "spec.operatorSpec: configMapExpressions and secretExpressions have {count} expressions with those of labels and \
+             annotations, and one object may have {MOST}; use one expression that gives a map for several keys, or another object"
+        )))
     }
 
     fn dynamic_export(
@@ -216,20 +245,20 @@ impl Pass<'_> {
 fn evaluate(
     expression: &Expression,
     path: &str,
-    object: &Value,
-    secrets: &BTreeMap<String, String>,
+    (object, secrets): Seen<'_>,
+    allowance: &mut Allowance,
 ) -> Result<Produced, Unwritten> {
-    let produced = expression.evaluate(object, secrets);
+    let produced = expression.evaluate(object, secrets, allowance);
     produced.map_err(|error| Unwritten::Missing(format!("{path}: {error}")))
 }
 
 fn evaluate_text(
     expression: &Expression,
     path: &str,
-    object: &Value,
-    secrets: &BTreeMap<String, String>,
+    seen: Seen<'_>,
+    allowance: &mut Allowance,
 ) -> Result<String, Unwritten> {
-    match evaluate(expression, path, object, secrets)? {
+    match evaluate(expression, path, seen, allowance)? {
         Produced::Text(text) => Ok(text),
         Produced::Map(_) => {
             let message = format!("{path}: the expression gives a map, expected string");

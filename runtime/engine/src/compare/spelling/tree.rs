@@ -1,6 +1,6 @@
 //! The rules of a kind by their paths, for whoever walks a body.
 
-use armature_shapes::shape::arm_json::member;
+use crate::compare::lookup::member;
 use serde_json::{Map, Value};
 
 use super::super::equal::{Rule, equal};

@@ -127,7 +127,11 @@ fn object() -> Json {
 fn run(source: &str) -> Result<Produced, ExpressionError> {
     let secrets = [("primaryKey", "hunter2"), ("endpoint", "https://s")];
     let secrets = secrets.map(|(name, text)| (name.to_owned(), text.to_owned()));
-    Expression::compile(source, ALL)?.evaluate(&object(), &BTreeMap::from(secrets))
+    Expression::compile(source, ALL)?.evaluate(
+        &object(),
+        &BTreeMap::from(secrets),
+        &mut Allowance::default(),
+    )
 }
 
 fn text(source: &str) -> String {

@@ -204,3 +204,63 @@ async fn keys_that_two_expressions_make_up_are_refused_too() {
          of the ConfigMap config; give one of them another key"
     );
 }
+
+/// Whoever writes a manifest would have any amount of work done at each look.
+#[tokio::test]
+async fn expressions_of_one_object_are_counted_and_share_what_they_may_take() {
+    let world = World::with_group().await;
+    let long = "[0,1,2,3,4,5,6,7,8,9]";
+    let work = format!(
+        "{long}.map(a, {long}.map(b, {long}.map(c, {long}.map(d, {long}.map(e, a))))).size() == 0 ? 'a' : 'b'"
+    );
+    let entries = |count: usize, value: &str| -> Vec<Value> {
+        let entry = |at: usize| json!({"name": "config", "key": format!("k{at}"), "value": value});
+        (0..count).map(entry).collect()
+    };
+    let store = store_with(&world, json!({"configMapExpressions": entries(201, "'x'")})).await;
+    world.pass(&store).await;
+    assert_eq!(world.ready(&store), REFUSED);
+    let message = world.message(&store);
+    assert!(
+        message.contains("have 201 expressions") && message.contains("may have 200"),
+        "{message}"
+    );
+
+    let labelled: Vec<Value> = entries(100, "'x'")
+        .into_iter()
+        .map(|mut entry| {
+            entry["labels"] = json!({"a": "'b'"});
+            entry["annotations"] = json!({"a": "'b'"});
+            entry
+        })
+        .collect();
+    world.store(json!({"capacity": 5, "operatorSpec": {"configMapExpressions": labelled}}));
+    world.pass(&store).await;
+    assert!(
+        world.message(&store).contains("have 300 expressions"),
+        "{}",
+        world.message(&store)
+    );
+
+    world.store(
+        json!({"capacity": 5, "operatorSpec": {"configMapExpressions": entries(200, "'x'")}}),
+    );
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+
+    world.store(
+        json!({"capacity": 5, "operatorSpec": {"configMapExpressions": entries(200, &work)}}),
+    );
+    let began = std::time::Instant::now();
+    world.pass(&store).await;
+    assert!(
+        world.message(&store).contains("together"),
+        "{}",
+        world.message(&store)
+    );
+    // Without a common limit it is more than a minute.
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+}
