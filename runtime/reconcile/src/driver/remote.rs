@@ -4,6 +4,7 @@ use armature_azure::CredentialKey;
 use armature_shapes::conversion::ConversionError;
 use armature_shapes::names;
 use armature_shapes::quote::shortened;
+use serde_json::Value;
 
 use super::findings::{Look, SignIn};
 use super::pass::Pass;
@@ -16,6 +17,28 @@ use crate::extension::{Next, Prerequisite};
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::{DataKind, KubernetesError};
 use crate::remote::{Begun, Operation, Progress, Reading, Verb};
+
+/// A list of children that an answer of Azure does not have.
+struct LackingList {
+    path: &'static [&'static str],
+    /// Neither has it what the list is in, which every resource of the kind has.
+    lacks_all: bool,
+}
+
+impl LackingList {
+    /// Refuses the answer. Where only the list is missing, it is believed once it was so for a while.
+    fn check(self, asks_twice: bool) -> Result<(), Failure> {
+        if !self.lacks_all && !asks_twice {
+            return Ok(());
+        }
+        let path = self.path.join(".");
+        let message = format!(
+            "Azure's answer has no {path}, in which other objects may have made something: a PUT without them would delete them. \
+             Nothing is sent; it is tried again"
+        );
+        Err(Failure::warning(reason::FAILED, RetryClass::Slow, message))
+    }
+}
 
 impl Pass<'_> {
     /// Step 4a: the annotation, else the namespace's Secret, else the operator's own (ASO behaviour §1.8).
@@ -82,14 +105,38 @@ impl Pass<'_> {
         };
         self.findings.seen.answer = None;
         self.note_seen(reading.as_ref());
-        self.note_absence(reading.is_none());
         let body = reading.as_ref().and_then(|reading| reading.body.as_ref());
+        let lacks = body.and_then(|body| self.lacking_list(body));
+        self.note_absence(reading.is_none() || lacks.is_some());
+        if let Some(lacks) = lacks {
+            lacks.check(self.asks_twice())?;
+        }
         if let Some(body) = body {
             self.forms.show(body).map_err(|error| unwritable(&error))?;
         }
         self.findings.seen.answer = reading;
         self.findings.seen.since = Some(since);
         Ok(())
+    }
+
+    /// The list of children that Azure's answer lacks although other objects may have made some: a PUT that repeats the answer would
+    /// delete them.
+    fn lacking_list(&self, body: &Value) -> Option<LackingList> {
+        if !self.may_hold_children() {
+            return None;
+        }
+        let lists = self.version().child_lists.iter();
+        let is_there = |path: &&&[&str]| {
+            let there = path.iter().try_fold(body, |value, name| value.get(name));
+            there.is_some_and(Value::is_array)
+        };
+        let path = lists.filter(|path| !is_there(path)).copied().next()?;
+        Some(LackingList {
+            path,
+            lacks_all: body
+                .get(path[0])
+                .is_none_or(|value| !value.is_object() && !value.is_array()),
+        })
     }
 
     /// All that was in Azure when the question was sent is seen by its answer.

@@ -66,7 +66,7 @@ impl Pass<'_> {
             && !condition::is_well_without_words(self.forms.status(), generation)
     }
 
-    fn asks_twice(&self) -> bool {
+    pub(super) fn asks_twice(&self) -> bool {
         let now = self.reconciler.clock.now();
         let lasted = self.reconciler.absences.lasted(&self.object, now);
         let is_sure = lasted

@@ -9,6 +9,7 @@ use armature_azure::{
 };
 use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::KindInfo;
+use armature_shapes::quote::shortened;
 use armature_shapes::shape::{Rules, misleading_name};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -29,6 +30,9 @@ const RUNNING: &[&str] = &[
     "provisioning",
     "updating",
 ];
+
+/// Members of which every resource has one beside its id, or more.
+const MEMBERS: [&str; 5] = ["name", "type", "location", "properties", "kind"];
 
 /// api-version of the registration of providers.
 const REGISTRATION_VERSION: &str = "2019-05-01";
@@ -92,6 +96,7 @@ impl Session for Gate {
             200..300 => {
                 let etag = etag_of(&response);
                 let body = response.body.unwrap_or_default();
+                check_resource(&body, target.id)?;
                 Ok(Some(Reading {
                     provisioning: provisioning(&body),
                     etag,
@@ -334,6 +339,38 @@ fn etag_in(body: &Value) -> Option<&str> {
         .into_iter()
         .filter_map(|place| body.pointer(place)?.as_str());
     found.next()
+}
+
+/// Refuses an answer that is not the resource that was asked for (ARM RPC, "GET resource": the body is the resource, with its id).
+/// A gateway or a provider that fails may answer 200 with anything, and what such an answer lacks would be taken for what Azure
+/// lacks.
+fn check_resource(body: &Value, id: &RemoteId) -> Result<(), Refusal> {
+    let why = match body {
+        Value::Object(members) if members.is_empty() => "an empty object".to_owned(),
+        Value::Object(members) => match members.get("id").and_then(Value::as_str) {
+            Some(found) if is_same_resource(found, id) => return Ok(()),
+            Some(found) => format!("that of {}", shortened(found)),
+            None if MEMBERS.iter().any(|name| members.contains_key(*name)) => return Ok(()),
+            None => "an object without an id".to_owned(),
+        },
+        Value::Null => "empty".to_owned(),
+        _ => "no object".to_owned(),
+    };
+    let message = format!(
+        "Azure answered that the resource exists, and the answer is not the resource: the body is {why}. Nothing is sent; it is \
+         tried again"
+    );
+    Err(Failure::warning(reason::FAILED, RetryClass::Slow, message).into())
+}
+
+/// Whether an id in an answer is that of a resource. A role definition tells another scope than the one that it was read in, so type
+/// and name decide.
+fn is_same_resource(found: &str, id: &RemoteId) -> bool {
+    let (Some(id), Ok(found)) = (id.arm(), ResourceId::parse(found.trim_end_matches('/'))) else {
+        return false;
+    };
+    let is_same_name = found.name().eq_ignore_ascii_case(id.name());
+    found == *id || is_same_name && found.has_type(&id.arm_type())
 }
 
 #[cfg(test)]

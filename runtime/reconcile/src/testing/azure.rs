@@ -8,12 +8,15 @@ use armature_azure::{
     Cloud, CredentialKey, Method, Refused, Request, Response, Transport, TransportError,
 };
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Journal, lock};
 
 /// Absolute URLs of other hosts are refused, as the client does.
 const ENDPOINT: &str = "https://management.azure.com";
+
+/// Segment of resources in which others are made: the kind `Store` of the tests.
+const STORES: &str = "stores";
 
 /// Keeps what was PUT, answers GET with it and forgets it on DELETE; answers from a script where there is one.
 pub struct MemoryAzure {
@@ -107,7 +110,9 @@ impl MemoryAzure {
 
     /// The resource, if it exists.
     pub fn get(&self, path: &str) -> Option<Value> {
-        lock(&self.state).resources.get(path).cloned()
+        let mut body = lock(&self.state).resources.get(path).cloned()?;
+        complete(path, &mut body);
+        Some(body)
     }
 
     /// Bodies of PUTs so far, which are forgotten here.
@@ -178,6 +183,7 @@ impl State {
         match (request.method, known) {
             (Method::Get, Some(mut body)) => {
                 self.reads += 1;
+                complete(path, &mut body);
                 if let Some(manner) = self.manner {
                     manner(&mut body, self.reads);
                 }
@@ -199,6 +205,24 @@ impl State {
             }
             (Method::Delete, None) => response(204, &[], None),
             _ => error(404, "ResourceNotFound"),
+        }
+    }
+}
+
+/// What every resource has in Azure: its id, and lists of what is made in it.
+fn complete(path: &str, body: &mut Value) {
+    let Some(members) = body.as_object_mut() else {
+        return;
+    };
+    let id = || Value::String(path.to_owned());
+    members.entry("id").or_insert_with(id);
+    let mut segments = path.rsplit('/').skip(1);
+    if segments.next() == Some(STORES) {
+        let none = || Value::Object(Map::new());
+        let properties = members.entry("properties").or_insert_with(none);
+        if let Some(properties) = properties.as_object_mut() {
+            let boxes = properties.entry("boxes");
+            boxes.or_insert_with(|| Value::Array(Vec::new()));
         }
     }
 }

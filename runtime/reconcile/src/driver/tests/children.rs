@@ -353,3 +353,69 @@ async fn an_item_stays_for_an_object_that_is_not_claimed_yet() {
         assert_eq!(shelves(&world), expected, "{owner}");
     }
 }
+
+/// A gateway or a provider that fails may answer 200 with anything. What such an answer lacks is not what Azure lacks.
+#[tokio::test]
+async fn an_answer_that_is_not_the_resource_shows_nothing_and_nothing_is_sent() {
+    let other = "/subscriptions/s-1/resourceGroups/g/providers/Toys.Azure/stores/victim";
+    for body in [
+        Value::Null,
+        json!({}),
+        json!([]),
+        json!("x"),
+        json!({"message": "ok"}),
+        json!({"id": other, "properties": {"capacity": 5, "boxes": []}}),
+        json!({"id": STORE}),
+        json!({"id": STORE, "properties": null}),
+    ] {
+        let (world, store) = World::with_store().await;
+        let with_box =
+            json!({"id": STORE, "properties": {"capacity": 5, "boxes": [{"name": "b"}]}});
+        world.azure.set(STORE, with_box.clone());
+        assert_eq!(world.pass(&store).await, Requeue::Sync, "{body}");
+        world.forget();
+        world.store(json!({"capacity": 6}));
+        for _ in 0..3 {
+            let answer = response(200, &[], Some(body.clone()));
+            world.azure.script(Method::Get, STORE, answer);
+            world.pass(&store).await;
+            world.clock.advance(3600);
+        }
+        assert_eq!(world.ready(&store), "False/Warning/Failed", "{body}");
+        let message = world.message(&store);
+        let is_told =
+            message.contains("not the resource") || message.contains("has no properties.boxes");
+        assert!(is_told, "{body}: {message}");
+        let requests = world.requests();
+        let puts = requests.iter().filter(|line| line.starts_with("PUT"));
+        assert_eq!(puts.count(), 0, "{body}: {requests:?}");
+
+        assert_eq!(world.pass(&store).await, Requeue::Sync, "{body}");
+        let boxes = world.azure.get(STORE).unwrap()["properties"]["boxes"].clone();
+        assert_eq!(boxes, with_box["properties"]["boxes"], "{body}");
+    }
+}
+
+/// A list that Azure leaves out is believed once it was left out for a while.
+#[tokio::test]
+async fn a_list_of_children_that_is_missing_is_asked_for_twice() {
+    let (world, store) = World::with_store().await;
+    world.store(json!({"capacity": 6}));
+    let without = json!({"id": STORE, "properties": {"capacity": 5}});
+    let answer = || response(200, &[], Some(without.clone()));
+    world.azure.script(Method::Get, STORE, answer());
+    world.forget();
+    world.pass(&store).await;
+    assert!(
+        world.message(&store).contains("has no properties.boxes"),
+        "{}",
+        world.message(&store)
+    );
+    assert_eq!(world.requests(), [format!("GET {STORE}")]);
+    world.clock.advance(3600);
+    for _ in 0..2 {
+        world.azure.script(Method::Get, STORE, answer());
+    }
+    world.pass(&store).await;
+    assert_eq!(world.requests()[1], format!("PUT {STORE}"));
+}
