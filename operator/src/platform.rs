@@ -66,6 +66,78 @@ pub fn memory_maps() -> io::Result<String> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Why stacks are not sampled.
+#[derive(Debug, thiserror::Error)]
+pub enum SamplerError {
+    /// They are being sampled already.
+    #[error("stacks are being sampled already")]
+    Running,
+    /// What samples does not begin, or has no result.
+    #[error("{0}")]
+    Fails(String),
+}
+
+/// What samples the stacks of this process while it is there.
+#[cfg(unix)]
+pub struct Sampler(pprof::ProfilerGuard<'static>);
+
+#[cfg(unix)]
+impl Sampler {
+    /// Begins, with so many samples in a second of CPU time.
+    ///
+    /// # Errors
+    /// When another one is there, or signals and temporary files cannot be had.
+    pub fn begin(frequency: i32) -> Result<Self, SamplerError> {
+        let begun = pprof::ProfilerGuardBuilder::default().frequency(frequency);
+        begun.build().map(Self).map_err(Self::failed)
+    }
+
+    /// Ends: stacks, each as addresses of instructions from the one that ran to its callers, and how often each was met.
+    ///
+    /// # Errors
+    /// When the samples cannot be read.
+    pub fn end(self) -> Result<Vec<(Vec<u64>, usize)>, SamplerError> {
+        let report = self.0.report().build_unresolved().map_err(Self::failed)?;
+        let stacks = report.data.into_iter().map(|(sampled, count)| {
+            let addresses = sampled.frames.iter().map(|frame| frame.ip as u64);
+            (addresses.collect(), usize::try_from(count).unwrap_or(0))
+        });
+        Ok(stacks.collect())
+    }
+
+    fn failed(error: pprof::Error) -> SamplerError {
+        match error {
+            pprof::Error::Running => SamplerError::Running,
+            error => SamplerError::Fails(error.to_string()),
+        }
+    }
+}
+
+/// Stacks are not sampled here.
+#[cfg(not(unix))]
+pub struct Sampler(std::convert::Infallible);
+
+#[cfg(not(unix))]
+impl Sampler {
+    /// Begins nothing.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn begin(_: i32) -> Result<Self, SamplerError> {
+        Err(SamplerError::Fails(
+            "this system has no signals by which stacks are sampled".to_owned(),
+        ))
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn end(self) -> Result<Vec<(Vec<u64>, usize)>, SamplerError> {
+        match self.0 {}
+    }
+}
+
 /// Gives pages back to the system that hold nothing but freed memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "the C library's function has no safe form")]

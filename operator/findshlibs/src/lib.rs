@@ -1,6 +1,6 @@
 //! The files that are mapped into this process, for `pprof`, which walks stacks by their tables.
 //!
-//! It takes the place of the crate `findshlibs`, with as much of its interface as `pprof` 0.15 uses. That crate says that a program
+//! It takes the place of the crate `findshlibs`, with as much of its interface as `pprof` 0.15 uses, and with nothing of its code. That crate says that a program
 //! begins at its first segment, and `pprof` takes this for how far the program was moved: right for one that may be anywhere, and wrong by
 //! the address of that segment for one at a fixed address, as ours are. Here a program begins where its address zero is. No C library is
 //! asked, so there is no `unsafe` code.

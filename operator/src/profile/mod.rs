@@ -17,12 +17,12 @@ mod proto;
 
 use std::time::{Duration, SystemTime};
 
-use pprof::{ProfilerGuard, ProfilerGuardBuilder};
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use self::proto::{Samples, Stack};
+use crate::platform::{Sampler, SamplerError};
 
 /// Where Go's tools look for it.
 pub const PATH: &str = "/debug/pprof/profile";
@@ -51,7 +51,7 @@ pub enum ProfileError {
     #[error(
         "the profiler fails: {0}; it needs a folder for temporary files that can be written (TMPDIR, usually /tmp)"
     )]
-    Profiler(#[from] pprof::Error),
+    Profiler(SamplerError),
     /// The profile cannot be composed.
     #[error("the profile cannot be composed: {0}")]
     Compose(#[from] std::io::Error),
@@ -106,21 +106,23 @@ pub fn length(seconds: Option<&str>) -> Result<Duration, ProfileError> {
         .ok_or_else(|| ProfileError::Seconds(shown()))
 }
 
-fn begin() -> Result<ProfilerGuard<'static>, ProfileError> {
-    let begun = ProfilerGuardBuilder::default().frequency(FREQUENCY).build();
-    begun.map_err(|error| match error {
-        // One whose reader has gone ends a moment later.
-        pprof::Error::Running => ProfileError::Busy,
-        error => ProfileError::Profiler(error),
-    })
+fn begin() -> Result<Sampler, ProfileError> {
+    Sampler::begin(FREQUENCY).map_err(failed)
 }
 
-fn end(guard: ProfilerGuard<'static>, started: SystemTime) -> Result<Vec<u8>, ProfileError> {
-    let report = guard.report().build_unresolved()?;
-    drop(guard);
-    let stacks = report.data.iter().map(|(sampled, count)| Stack {
-        addresses: addresses(sampled.frames.iter().map(|frame| frame.ip as u64)),
-        count: i64::try_from(*count).unwrap_or(i64::MAX),
+fn failed(error: SamplerError) -> ProfileError {
+    match error {
+        // One whose reader has gone ends a moment later.
+        SamplerError::Running => ProfileError::Busy,
+        error => ProfileError::Profiler(error),
+    }
+}
+
+fn end(sampler: Sampler, started: SystemTime) -> Result<Vec<u8>, ProfileError> {
+    let sampled = sampler.end().map_err(failed)?;
+    let stacks = sampled.into_iter().map(|(frames, count)| Stack {
+        addresses: addresses(frames.into_iter()),
+        count: i64::try_from(count).unwrap_or(i64::MAX),
     });
     let samples = Samples {
         stacks: stacks.collect(),

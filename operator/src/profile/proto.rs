@@ -95,7 +95,7 @@ pub(super) struct MappingMessage {
     #[prost(int64, tag = "6")]
     build_id: i64,
     #[prost(bool, tag = "7")]
-    has_functions: bool,
+    pub(super) has_functions: bool,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -182,7 +182,7 @@ pub(super) fn profile(
     let period = 1_000_000_000 / i64::from(samples.frequency.max(1));
     let cpu = texts.value_type("cpu", "nanoseconds");
     let sample_type = vec![texts.value_type("samples", "count"), cpu.clone()];
-    let mapping = mappings_of(mappings, &mut texts);
+    let mapping = mappings_of(mappings, names, &mut texts);
     let places: HashMap<u64, u64> = samples.addresses().into_iter().zip(1..).collect();
     let mut functions: HashMap<&str, u64> = HashMap::new();
     let mut function = Vec::new();
@@ -233,8 +233,13 @@ pub(super) fn profile(
     }
 }
 
-/// Mappings, of which the program's own has its build id.
-fn mappings_of(mappings: &[Mapping], texts: &mut Texts) -> Vec<MappingMessage> {
+/// Mappings, of which the program's own has its build id. Those without a name are left to Go's tool, which looks for a file of that
+/// build where it runs.
+fn mappings_of(
+    mappings: &[Mapping],
+    names: &HashMap<u64, String>,
+    texts: &mut Texts,
+) -> Vec<MappingMessage> {
     let program = std::env::current_exe().ok();
     let build = crate::build_id::build_id().unwrap_or_default();
     let messages = mappings.iter().zip(1..).map(|(mapping, id)| {
@@ -248,7 +253,9 @@ fn mappings_of(mappings: &[Mapping], texts: &mut Texts) -> Vec<MappingMessage> {
             file_offset: mapping.offset,
             filename: texts.place(&mapping.file),
             build_id: if is_own { texts.place(&build) } else { 0 },
-            has_functions: is_own,
+            has_functions: names
+                .keys()
+                .any(|address| (mapping.start..mapping.end).contains(address)),
         }
     });
     messages.collect()

@@ -126,7 +126,17 @@ fn a_document_names_functions_once_and_keeps_addresses() {
     };
     let names = [(0x15, "one"), (0x17, "one"), (0x25, "two")];
     let names = HashMap::from(names.map(|(at, name)| (at, name.to_owned())));
-    let profile = read(&proto::compose(&samples, &[mapping], &names).unwrap());
+    let mappings = [mapping];
+    let has_functions = |names: &HashMap<u64, String>| {
+        let profile = read(&proto::compose(&samples, &mappings, names).unwrap());
+        profile.mapping[0].has_functions
+    };
+    assert!(has_functions(&names));
+    assert!(
+        !has_functions(&HashMap::new()),
+        "Go's tool looks for names where there are none"
+    );
+    let profile = read(&proto::compose(&samples, &mappings, &names).unwrap());
     assert_eq!(profile.function.len(), 2);
     assert_eq!(profile.location.len(), 4);
     assert_eq!(profile.mapping.len(), 1);

@@ -94,8 +94,21 @@ pub async fn are_taken_by_whom_the_roles_allow(
         text.contains("armature_kubernetes::serving::https::"),
         "{text}\n{errors}"
     );
+    is_whole(&text);
     let (status, again) = take(&client, pod, "?seconds=1", &profiler).await;
     assert_eq!(status, 200, "{}", String::from_utf8_lossy(&again));
+}
+
+/// Stacks go down to where threads begin: most samples have that. Where the files in memory are taken for moved by another number, what
+/// walks stacks finds no callers, and only names of what ran itself are right.
+fn is_whole(top: &str) {
+    let mut lines = top.lines().map(str::trim);
+    let root = lines.find(|line| line.contains("::thread_start"));
+    let root = root.unwrap_or_else(|| panic!("no stack begins where a thread does: {top}"));
+    // flat, flat%, sum%, cum, cum%, name
+    let share = root.split_whitespace().nth(4).unwrap();
+    let share: f64 = share.trim_end_matches('%').parse().unwrap();
+    assert!(share > 50.0, "{root}\n{top}");
 }
 
 /// Asks for something again and again, of which the profile tells.

@@ -13,7 +13,7 @@ const HOME: &str = "operator/src/platform.rs";
 const COMMAND: [&str; 3] = ["customizations/src/", "operator/src/", "runtime/"];
 
 /// What names an operating system, at the begin of a word.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "os::fd",
     "os::linux",
     "os::unix",
@@ -22,6 +22,8 @@ const NAMES: [&str; 13] = [
     "signal::windows",
     "libc::",
     "nix::",
+    // A crate that is there on Unix alone.
+    "pprof::",
     "rustix::",
     "cfg(unix",
     "cfg(windows",
@@ -111,6 +113,7 @@ mod tests {
             ("use tokio::signal::unix::signal;", "signal::unix"),
             ("fn f() { unsafe { libc::getpid(); } }", "libc::"),
             ("use nix::unistd::getpid;", "nix::"),
+            ("use pprof::ProfilerGuard;", "pprof::"),
             ("#[cfg(unix)]\nfn f() {}", "cfg(unix"),
             ("#[cfg(target_os = \"linux\")]\nfn f() {}", "target_os"),
             ("fn f() { read(\"/proc/self/status\") }", "/proc/"),
