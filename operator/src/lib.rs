@@ -37,6 +37,8 @@ mod crds;
 pub mod descriptions;
 pub mod explain;
 pub mod export;
+#[cfg(test)]
+mod fake_api;
 pub mod graph;
 mod health;
 pub mod import;

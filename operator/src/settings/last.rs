@@ -89,10 +89,14 @@ impl Last {
     }
 
     async fn find(client: &Client, namespace: &str, kept: &str) -> kube::Result<Self> {
+        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+        // Where there is a record, nothing else is asked: it also says which part this operator was, and so which Secret it may read.
+        if let Some(map) = maps.get_opt(CONFIG_MAP).await? {
+            return Ok(Self::of(map.data.unwrap_or_default()));
+        }
         let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
         let kept = secrets.get_metadata_opt(kept).await?;
-        // Read after the Secret: another replica of a new release writes this first, and its Secret then.
-        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+        // Again after the Secret: another replica of a new release writes this first, and its Secret then.
         let map = maps.get_opt(CONFIG_MAP).await?;
         let is_marked = |kept: &PartialObjectMeta<Secret>| {
             let annotations = kept.metadata.annotations.as_ref();
@@ -283,13 +287,54 @@ pub fn told_of_waiting(secret: &SecretSettings, waiting: &BTreeSet<&'static str>
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::super::keys::{NAMESPACES, POLICY, SYNC_PERIOD};
     use super::*;
+    use crate::fake_api;
 
     fn secret(pairs: &[(&str, &str)]) -> SecretSettings {
         let pairs = pairs.iter();
         let pairs = pairs.map(|(key, value)| ((*key).to_owned(), value.as_bytes().to_vec()));
         SecretSettings::of(pairs.collect())
+    }
+
+    /// An API server with this Secret, or a code for it, and with what each reading of the ConfigMap finds.
+    fn cluster(secret: Result<Value, u16>, maps: Vec<Option<Value>>) -> Client {
+        let maps = std::sync::Mutex::new(maps.into_iter());
+        fake_api::client(move |path| {
+            match path.contains("/secrets/") {
+            true => secret.clone().map(|annotations| {
+                let metadata = json!({"name": "kept", "annotations": annotations});
+                json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metadata})
+            }),
+            false => maps.lock().unwrap().next().unwrap().ok_or(404),
+        }
+        })
+    }
+
+    #[tokio::test]
+    async fn a_record_needs_no_secret_and_comes_before_one() {
+        let (marked, bare) = (json!({MARK: "true"}), json!(null));
+        let map = json!({"metadata": {"name": CONFIG_MAP}, "data": {MODE: "watchers", POLICY: "skip", OF_SECRET: POLICY}});
+        let known = Last::of(serde_json::from_value(map["data"].clone()).unwrap());
+        for (secret, maps, expected) in [
+            // That of another part, which may not be read: of which part it was is not known where the settings' Secret is away.
+            (Err(403), vec![Some(map.clone())], &known),
+            (Err(404), vec![Some(map.clone())], &known),
+            (Ok(bare.clone()), vec![None, Some(map)], &known),
+            (Ok(bare), vec![None, None], &Last::Earlier),
+            (Ok(marked), vec![None, None], &Last::None),
+            (Err(404), vec![None, None], &Last::None),
+        ] {
+            let shown = format!("{secret:?} {maps:?}");
+            let client = cluster(secret, maps);
+            let last = Last::find(&client, "operator", "kept").await.unwrap();
+            assert_eq!(&last, expected, "{shown}");
+        }
+        let client = cluster(Err(403), vec![None]);
+        let error = Last::find(&client, "operator", "kept").await.unwrap_err();
+        assert!(is_forbidden(&error), "{error}");
     }
 
     /// One start: what waits, what differs, and what the next one finds.

@@ -104,6 +104,14 @@ impl RunArguments {
             .collect()
     }
 
+    /// The Secret that an operator of this mode leaves in its namespace, and that its rights allow to read.
+    fn kept_secret(&self, mode: Option<&str>) -> &str {
+        match mode {
+            Some(mode) if mode.eq_ignore_ascii_case("watchers") => "armature-digest-key",
+            _ => &self.webhook_secret,
+        }
+    }
+
     /// What counts of flags and Secret. Where there is a Secret, what means nothing in it is told, and what has changed since the
     /// last start.
     ///
@@ -119,14 +127,8 @@ impl RunArguments {
         };
         let secret = SecretSettings::read(folder)?;
         let client = kube::Client::try_from(kubernetes.clone())?;
-        let mode = given
-            .get(MODE)
-            .map(String::as_str)
-            .or_else(|| secret.get(MODE));
-        let kept = match mode {
-            Some(mode) if mode.eq_ignore_ascii_case("watchers") => "armature-digest-key",
-            _ => self.webhook_secret.as_str(),
-        };
+        let mode = given.get(MODE).map(String::as_str);
+        let kept = self.kept_secret(mode.or_else(|| secret.get(MODE)));
         let last = Last::read(&client, &self.namespace, kept).await?;
         let is_there = secret.is_there();
         let secret = last.standing_in(secret);
@@ -152,6 +154,8 @@ impl RunArguments {
         }
         // A start that fails is none.
         Parsed::of(&chosen)?;
+        // The mode may come from what stands in for the Secret, and one that waits is none.
+        let kept = self.kept_secret(chosen.get(MODE));
         let place = (self.namespace.as_str(), kept);
         last.write(&client, place, &chosen, (&secret, &waiting))
             .await;

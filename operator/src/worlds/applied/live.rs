@@ -1,6 +1,7 @@
 //! What runs in a cluster. Only reads are sent.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use armature_runtime::conversion;
 use armature_runtime::engine::compare::DigestKey;
@@ -27,6 +28,16 @@ const SHOWN: usize = 3;
 
 /// Objects on one page of a list.
 const PAGE: u32 = 500;
+
+/// How long the API server may take until it serves a group that it lists already: CRDs are being installed, or deleted.
+const SETTLING: [Duration; 6] = [
+    Duration::from_millis(200),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(3),
+    Duration::from_secs(3),
+];
 
 /// Values of a Secret or ConfigMap with what tells one state of it from another.
 #[derive(Clone)]
@@ -115,8 +126,23 @@ impl Live {
         &self,
         kinds: &[&'static KindInfo],
     ) -> Result<Vec<Kind>, KubernetesError> {
-        let failed = |error| other("list", "the installed kinds", &error);
-        let groups = self.client.list_api_groups().await.map_err(failed)?;
+        let mut pauses = SETTLING.into_iter();
+        loop {
+            match (self.served(kinds).await, pauses.next()) {
+                (Err(kube::Error::Api(status)), Some(pause)) if status.code == 404 => {
+                    tokio::time::sleep(pause).await;
+                }
+                (found, _) => {
+                    return found.map_err(|error| other("list", "the installed kinds", &error));
+                }
+            }
+        }
+    }
+
+    /// The kinds that are served in the version that objects are stored in. What is listed among the groups and not found is about to be
+    /// served, or about to go: that is neither here nor there, and an error.
+    async fn served(&self, kinds: &[&'static KindInfo]) -> kube::Result<Vec<Kind>> {
+        let groups = self.client.list_api_groups().await?;
         let versions = groups.groups.into_iter().flat_map(|group| group.versions);
         let served: BTreeSet<String> = versions.map(|version| version.group_version).collect();
         let stored = |kind: &KindInfo| format!("{}/{}", kind.group, kind.hub.storage_version);
@@ -129,7 +155,7 @@ impl Live {
         let mut lists = stream::iter(lists).buffer_unordered(AT_A_TIME);
         let mut plurals = BTreeSet::new();
         while let Some(listed) = lists.next().await {
-            let (version, resources) = listed.map_err(failed)?;
+            let (version, resources) = listed?;
             plurals.extend(resources.into_iter().map(|one| (version.clone(), one.name)));
         }
         let is_there =
@@ -311,5 +337,56 @@ fn other(operation: &'static str, object: &str, error: &kube::Error) -> Kubernet
         operation,
         object: object.to_owned(),
         message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::fake_api;
+
+    fn group() -> &'static KindInfo {
+        let mut kinds = armature_generated::KINDS.iter().copied();
+        kinds.find(|kind| kind.kind == "ResourceGroup").unwrap()
+    }
+
+    /// An API server that lists the group, and does not find its resources so often.
+    fn cluster(missing: usize) -> Live {
+        let kind = group();
+        let version = kind.hub.storage_version;
+        let served = format!("{}/{version}", kind.group);
+        let left = Mutex::new(missing);
+        let client = fake_api::client(move |path| {
+            if path == "/apis" {
+                let version = json!({"groupVersion": served, "version": version});
+                return Ok(
+                    json!({"groups": [{"name": kind.group, "versions": [version], "preferredVersion": version}]}),
+                );
+            }
+            let mut left = left.lock().unwrap();
+            if *left > 0 {
+                *left -= 1;
+                return Err(404);
+            }
+            Ok(json!({"groupVersion": served, "resources": [{
+                "name": kind.plural, "singularName": "", "kind": kind.kind, "namespaced": true, "verbs": ["list"],
+            }]}))
+        });
+        Live::new(client, None)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_group_that_is_about_to_be_served_is_waited_for() {
+        for missing in [0, 1, SETTLING.len()] {
+            let found = cluster(missing).installed(&[group()]).await.unwrap();
+            assert_eq!(found.len(), 1, "{missing}");
+        }
+        let error = cluster(100).installed(&[group()]).await.unwrap_err();
+        assert!(
+            error.to_string().contains("list the installed kinds"),
+            "{error}"
+        );
     }
 }
