@@ -227,6 +227,7 @@ impl Place {
             prune: None,
         };
         for one in &mut settings {
+            values.hold_against(one);
             one.exceptions = values.unsettled(std::mem::take(&mut one.exceptions));
         }
         let mut setting = looking.asking.setting(looking.offline, &self.namespace)?;
