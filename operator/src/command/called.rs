@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::builder::Resettable;
 use clap::{Command, CommandFactory, FromArgMatches};
 
-use super::{Cli, completions};
+use super::{Cli, aso_arguments, completions};
 
 /// What kubectl calls as `kubectl armature`.
 const PLUGIN: &str = "kubectl-armature";
@@ -25,6 +25,9 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<ExitCode
     let name = words.first().map(|first| name(first));
     if name.as_deref() == Some(COMPLETES) {
         return completions::for_kubectl(&words[1..]);
+    }
+    if let Some(told) = aso_arguments::told(&words) {
+        anyhow::bail!(told);
     }
     let command = match name.as_deref() {
         Some(PLUGIN) => as_plugin(Cli::command()),

@@ -1,6 +1,7 @@
 //! The command line of `armature`: one module per subcommand, and [`output`] for what all print.
 
 mod asking;
+mod aso_arguments;
 mod azure;
 pub mod called;
 pub mod check;

@@ -24,7 +24,7 @@ const USUAL_ACCOUNT: &str = "azureserviceoperator-default";
 const WORKLOAD_IDENTITY: &str = "azure.workload.identity/";
 
 /// Flags of Azure Service Operator: what becomes of each. What is [`Flag::Matters`] has to be said to the chart.
-const FLAGS: [(&str, Flag); 15] = [
+pub const FLAGS: [(&str, Flag); 15] = [
     (
         "crd-pattern",
         Flag::Told("CRDs that are there are kept and updated; crdPattern adds others"),
@@ -74,7 +74,7 @@ const VARIABLES: [(&str, &str); 1] = [("TLS_MIN_VERSION", "tls-min-version")];
 
 /// What becomes of a flag.
 #[derive(Clone, Copy)]
-enum Flag {
+pub enum Flag {
     /// Nothing that matters would change.
     Told(&'static str),
     /// This value has to be said by that value of the chart.

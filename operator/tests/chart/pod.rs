@@ -162,14 +162,17 @@ fn files(secret: &BTreeMap<String, Vec<u8>>) -> TempDir {
     files
 }
 
-/// The files of the Secret that the container mounts at its `--credential-folder`.
+/// The files of the Secret that the container mounts at its `--credential-folder`; none where it has no such flag.
 fn mounted(manifests: &[Value], deployment: &Value) -> TempDir {
     let pod = &deployment["spec"]["template"]["spec"];
     let container = &pod["containers"][0];
     let mut arguments = container["args"].as_array().unwrap().iter();
-    let folder = arguments
-        .find_map(|argument| argument.as_str()?.strip_prefix("--credential-folder="))
-        .unwrap();
+    let files = tempfile::tempdir().unwrap();
+    let folder =
+        arguments.find_map(|argument| argument.as_str()?.strip_prefix("--credential-folder="));
+    let Some(folder) = folder else {
+        return files;
+    };
     let named = |list: &'_ Value, member: &str, value: &str| {
         let list = list.as_array().unwrap();
         list.iter()
@@ -180,7 +183,6 @@ fn mounted(manifests: &[Value], deployment: &Value) -> TempDir {
     let mount = named(&container["volumeMounts"], "mountPath", folder);
     let volume = named(&pod["volumes"], "name", mount["name"].as_str().unwrap());
     let name = volume["secret"]["secretName"].as_str().unwrap();
-    let files = tempfile::tempdir().unwrap();
     let secret = find(manifests, "Secret", name);
     for (key, value) in secret["stringData"].as_object().unwrap() {
         std::fs::write(files.path().join(key), value.as_str().unwrap()).unwrap();

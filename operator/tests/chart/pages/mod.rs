@@ -5,11 +5,12 @@
 //! |---|---|
 //! | [`page`] | the blocks of a page, and whether it shows what is printed |
 //! | [`stage`] | where they are run |
-//! | `first_hour`, `postgresql`, `gitops`, `uninstall` | a page each |
+//! | `first_hour`, `postgresql`, `gitops`, `uninstall`, `image_only` | a page each |
 //! | [`rights`] | the actions in Azure that requests need, and the page that has them |
 
 mod first_hour;
 mod gitops;
+mod image_only;
 mod page;
 mod postgresql;
 mod rights;
