@@ -352,3 +352,108 @@ async fn pages_of_the_manual_are_written() {
     let output = run(&links, Path::new(""), "armature man nothing").await;
     assert!(text(&output.stderr).contains("there is no command 'nothing'"));
 }
+
+/// Words of a shell's line.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in line.chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if open == c => quote = None,
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// Calls of the program in a page: in blocks for a shell, in what is typed in a console, and in sentences.
+fn calls(page: &str) -> Vec<String> {
+    let joined = page.replace("\\\n", " ");
+    let (mut calls, mut block) = (Vec::new(), None);
+    let mut lines = joined.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            block = match block {
+                None => Some(language),
+                Some(_) => None,
+            };
+            continue;
+        }
+        // What is shown to be refused is no call.
+        let is_refused = lines.peek().is_some_and(|it| it.starts_with("error: "));
+        let typed = line.trim_start().strip_prefix("$ ");
+        let typed = typed.filter(|_| !is_refused);
+        let parts: Vec<&str> = match block {
+            None => {
+                // In tables a bar is written with a backslash.
+                let spoken = line.split('`').skip(1).step_by(2);
+                spoken.filter_map(|it| it.split("\\|").next()).collect()
+            }
+            Some("sh") => line.split(['|', ';', '&', '$', '(', '#']).collect(),
+            Some("console") => typed.into_iter().flat_map(|it| it.split('|')).collect(),
+            Some(_) => Vec::new(),
+        };
+        let called = parts.iter().filter_map(|part| {
+            let part = part.trim().trim_start_matches("kubectl ");
+            let part = part
+                .strip_prefix("cargo run -p armature -- ")
+                .or_else(|| part.strip_prefix("armature "))?;
+            // Without a command: how somebody else calls it.
+            (!part.starts_with("--")).then(|| part.trim_end_matches(')').to_owned())
+        });
+        calls.extend(called);
+    }
+    calls
+}
+
+/// Whether the program has such a command with such flags; values do not count, since pages have words in their place.
+fn refused(call: &str) -> Option<String> {
+    use clap::error::ErrorKind::{InvalidSubcommand, UnknownArgument};
+
+    let words = std::iter::once("armature".to_owned()).chain(words(call));
+    let words = words.take_while(|word| word != ">" && word != "<" && word != "2>");
+    let words = words.filter(|word| word != "…" && word != "...");
+    let matches = <armature::command::Cli as clap::CommandFactory>::command();
+    let error = matches.try_get_matches_from(words).err()?;
+    matches!(error.kind(), InvalidSubcommand | UnknownArgument).then(|| error.to_string())
+}
+
+#[test]
+fn every_command_on_every_page_is_one() {
+    assert_eq!(
+        calls(
+            "`armature why X` is\n```sh\nx=$(armature plan -f 'a b') | armature status \\\n  -n a\n```\n"
+        ),
+        ["why X", "plan -f 'a b'", "status    -n a"]
+    );
+    assert!(refused("status --all").is_some() && refused("takover check").is_some());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders = vec![root.join("docs"), root.join("samples")];
+    let mut pages = vec![root.join("README.md"), root.join("SECURITY.md")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|it| it == "md") => pages.push(path),
+                false => {}
+            }
+        }
+    }
+    let (mut found, mut wrong) = (0, Vec::new());
+    for page in pages {
+        for call in calls(&std::fs::read_to_string(&page).unwrap()) {
+            found += 1;
+            let error = refused(&call);
+            wrong
+                .extend(error.map(|error| format!("{}: armature {call}: {error}", page.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(found > 100, "{found}");
+}

@@ -80,7 +80,10 @@ async fn the_first_hour_goes_as_the_page_says() {
     stage.run("drifted").await;
     stage.run("plan").await;
     stage.run("delete").await;
-    assert!(stage.azure().resource(&account).is_none());
+    let requests = stage.azure().requests(&Query::default());
+    let of_account = requests.iter().filter(|one| one.path == account);
+    let of_account: Vec<_> = of_account.map(|one| (&one.method, one.status)).collect();
+    assert!(stage.azure().resource(&account).is_none(), "{of_account:?}");
     assert!(
         stage.azure().resource(&group).is_some(),
         "it says detach-on-delete"
