@@ -157,7 +157,9 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
         (Some(Poll::Unknown(failure)), _) => Break(fail(failure)),
         // However the PUT ended: the DELETE takes the place of its state.
         (Some(_), StoredOperation::Put) => Continue(()),
-        (Some(Poll::Succeeded), _) => Break(Action::RemoveFinalizer),
+        (Some(Poll::Succeeded), StoredOperation::Delete) => Break(Action::RemoveFinalizer),
+        // A PUT that ended in this pass: by now that is recorded, and the object was deleted meanwhile.
+        (Some(Poll::Succeeded), _) => Continue(()),
         (Some(_), StoredOperation::Delete) => Break(Action::ForgetOperation),
         (Some(Poll::Failed(failure)), _) => Break(fail(failure)),
         (Some(Poll::Unreported(_) | Poll::Doubtful(_) | Poll::Lost | Poll::Prepared), _) => {

@@ -30,7 +30,7 @@ fn item_1_nothing_to_delete_in_azure() {
 #[test]
 fn item_2_follows_what_runs() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 22] = [
+    let rows: [Row; 23] = [
         ("1.9 2", "a DELETE", |_, _| {}, "Poll"),
         ("1.9 2", "runs", |_, o| o.poll = Some(Poll::Running(None)), "False/Info/Deleting, poll"),
         ("1.9 2", "runs, with Retry-After", |_, o| o.poll = Some(Poll::Running(seconds(7))), "False/Info/Deleting, after 7 s"),
@@ -41,6 +41,7 @@ fn item_2_follows_what_runs() {
         ("1.9 2", "a PUT, which ASO runs into", |v, _| v.operation = PUT, "Poll"),
         ("1.9 2", "the PUT runs", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Running(seconds(7)))), "False/Info/Deleting, after 7 s"),
         ("1.9 2", "the PUT ended well", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Succeeded)), "Get"),
+        ("1.9 2", "the PUT ended well, which is recorded, and the object was deleted meanwhile", |v, o| (v.operation, o.poll) = (StoredOperation::None, Some(Poll::Succeeded)), "Get"),
         ("1.9 2", "the PUT ended badly", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Failed(fatal()))), "Get"),
         ("1.9 2", "the PUT is forgotten by Azure", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Lost)), "Get"),
         ("1.9 2", "the look at the PUT failed", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Unknown(conflict()))), "False/Warning/Conflict, slow: DeleteActionError"),

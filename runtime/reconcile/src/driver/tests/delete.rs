@@ -70,6 +70,31 @@ async fn a_put_that_fails_meanwhile_holds_no_deletion_back() {
     assert!(world.cluster.object(&store).is_none());
 }
 
+/// The record of the PUT is written into what the API server has by then, and its end is not that of a DELETE.
+#[tokio::test]
+async fn an_object_that_is_deleted_while_its_put_ends_takes_the_resource_along() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let operator = world.reconciler();
+    let headers = [("azure-asyncoperation", OPERATION)];
+    world
+        .azure
+        .script(Method::Put, STORE, response(201, &headers, None));
+    operator.reconcile(&store).await;
+    let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+    world.azure.script(Method::Get, OPERATION, done);
+    let properties = json!({"capacity": 5, "provisioningState": "Succeeded"});
+    let made = json!({"id": STORE, "location": "westus", "properties": properties});
+    world.azure.set(STORE, made);
+    world.cluster.lag(&store);
+    world.cluster.delete(&store);
+    operator.reconcile(&store).await;
+    operator.reconcile(&store).await;
+    let requests = world.requests();
+    assert_eq!(world.azure.get(STORE), None, "{requests:?}");
+    assert!(world.cluster.object(&store).is_none());
+}
+
 #[tokio::test]
 async fn what_is_not_in_azure_needs_no_delete() {
     let (world, store) = World::with_store().await;
