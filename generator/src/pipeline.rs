@@ -372,6 +372,7 @@ pub fn described_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, 
         versions,
         errors: Vec::new(),
         values: BTreeMap::new(),
+        types_by_letter: config.rules.types_by_letter,
     })
 }
 

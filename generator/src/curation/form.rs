@@ -9,7 +9,7 @@ use super::words::{
 };
 
 /// Keys of a file.
-pub static FILE: [Key; 10] = [
+pub static FILE: [Key; 11] = [
     required(
         "group",
         Form::Text,
@@ -39,6 +39,12 @@ pub static FILE: [Key; 10] = [
         Form::Flag,
         "explicit-collections = true",
         "whether absent lists and maps are sent as `null`, for providers that take a missing one as \"keep\"",
+    ),
+    key(
+        "types-by-letter",
+        Form::Flag,
+        "types-by-letter = true",
+        "whether types stand in a file for each first letter, for groups whose types are too many for one file",
     ),
     required(
         "kinds",

@@ -28,6 +28,9 @@ pub struct GroupRules {
     /// (ASO's `$payloadType: explicitCollections`).
     #[serde(default)]
     pub explicit_collections: bool,
+    /// Types stand in a file for each first letter: they are too many for one.
+    #[serde(default)]
+    pub types_by_letter: bool,
     /// Exported kinds.
     pub kinds: BTreeMap<Spanned<String>, KindRules>,
     /// Types that look like ARM resources and yet are plain parts of the resource around them.

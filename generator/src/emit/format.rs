@@ -22,12 +22,51 @@ pub fn item(what: &str, tokens: TokenStream) -> Result<String, FormatError> {
         what: what.to_owned(),
         source,
     })?;
-    Ok(prettyplease::unparse(&syn::File {
+    Ok(joined(&prettyplease::unparse(&syn::File {
         shebang: None,
         frontmatter: None,
         attrs: Vec::new(),
         items: vec![item],
-    }))
+    })))
+}
+
+/// Formatted text with each literal on one line where that is long enough: `prettyplease` breaks all that have more than
+/// one member.
+fn joined(text: &str) -> String {
+    let mut done: Vec<String> = Vec::new();
+    let mut open = Vec::new();
+    for line in text.lines() {
+        let start = line.trim_start().starts_with(['}', ')', ']']);
+        done.push(line.to_owned());
+        if start && let Some(first) = open.pop() {
+            let last = done.len() - 1;
+            if let Some(whole) = joined_lines(&done[first..=last]) {
+                done.truncate(first);
+                done.push(whole);
+            }
+        }
+        if line.ends_with(['{', '(', '[']) {
+            open.push(done.len() - 1);
+        }
+    }
+    done.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A literal in one line, if it fits and its members are each on one.
+fn joined_lines(lines: &[String]) -> Option<String> {
+    let [first, members @ .., last] = lines else {
+        return None;
+    };
+    let gap = if first.ends_with('{') { " " } else { "" };
+    let members: Vec<&str> = members.iter().map(|it| it.trim_start()).collect();
+    let last = last.trim_start();
+    let is_whole = |member: &&str| {
+        let is_call = member.starts_with('.') && !member.starts_with("..");
+        !member.ends_with(['{', '(', '[']) && !is_call
+    };
+    let all = members.join(" ");
+    let whole = format!("{first}{gap}{}{gap}{last}", all.trim_end_matches(','));
+    (members.iter().all(is_whole) && whole.chars().count() <= WIDTH).then_some(whole)
 }
 
 /// An identifier in generated code.
@@ -68,7 +107,7 @@ pub fn import(path: &str, names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{WIDTH, import};
+    use super::{WIDTH, import, item, joined};
 
     #[test]
     fn imports_fill_lines() {
@@ -85,5 +124,28 @@ mod tests {
         assert!(lines[1].starts_with("    Name00, Name01,"), "{text}");
         assert_eq!(lines.len(), 4, "{text}");
         assert!(lines.iter().all(|line| line.len() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn literals_that_fit_are_on_one_line() {
+        let long = "x".repeat(WIDTH);
+        for (text, expected) in [
+            (
+                "a: A::B {\n    c: C(\n        &D {\n            e: 1,\n            ..F\n        },\n    ),\n    g: [\n        1,\n    ],\n},\n",
+                "a: A::B { c: C(&D { e: 1, ..F }), g: [1] },\n".to_owned(),
+            ),
+            (
+                &format!("a: &[\n    B {{\n        c: 1,\n    }},\n    \"{long}\",\n],\n"),
+                format!("a: &[\n    B {{ c: 1 }},\n    \"{long}\",\n],\n"),
+            ),
+            ("const A: B = C {};\n", "const A: B = C {};\n".to_owned()),
+        ] {
+            assert_eq!(joined(text), expected);
+        }
+        let tokens = quote::quote!(
+            const A: B = B { c: &[1, 2], ..D };
+        );
+        let text = item("a constant", tokens).expect("Rust");
+        assert_eq!(text, "const A: B = B { c: &[1, 2], ..D };\n");
     }
 }

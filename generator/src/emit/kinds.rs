@@ -105,16 +105,12 @@ fn descriptor(
         })
     });
     let hub = hub_info(kind, uses);
-    let secrets = newest.secrets.iter().map(|(key, source)| {
-        let (secret_export, source) = (uses.kind("SecretExport"), secret_source(source, uses));
-        quote!(#secret_export { key: #key, source: #source })
+    let lists = kind_lists(group, kind, uses).into_iter();
+    let lists = lists.filter(|(_, items)| !items.is_empty());
+    let lists = lists.map(|(field, items)| {
+        let field = ident(field);
+        quote!(#field: &[#(#items),*])
     });
-    let config_maps = newest.config_maps.iter().map(|(key, path)| {
-        let config_map_export = uses.kind("ConfigMapExport");
-        quote!(#config_map_export { key: #key, status_path: &[#(#path),*] })
-    });
-    let errors = error_rules(group, kind.kind, uses);
-    let [azure_owned, equal_values] = value_rules(group, kind.kind);
     let (kind_info, remote) = (uses.kind("KindInfo"), uses.kind("Remote"));
     Ok(quote! {
         #text
@@ -128,19 +124,36 @@ fn descriptor(
             name: #name_rule,
             versions: &[#(#versions),*],
             hub: #hub,
-            secrets: &[#(#secrets),*],
-            config_maps: &[#(#config_maps),*],
-            errors: &[#(#errors),*],
-            azure_owned: #azure_owned,
-            equal_values: #equal_values,
+            #(#lists,)*
+            ..#kind_info::PLAIN
         };
     })
 }
 
-/// What is known of single values of a kind: those that Azure moves, and those that it answers in other words.
-fn value_rules(group: &Group, kind: &str) -> [TokenStream; 2] {
-    let rules = group.values.get(kind).cloned().unwrap_or_default();
-    [rules.azure_owned, rules.equal].map(|rules| quote!(&[#(#rules),*]))
+/// What most kinds have none of, by field.
+fn kind_lists(
+    group: &Group,
+    kind: &KindVersions<'_>,
+    uses: &Uses,
+) -> [(&'static str, Vec<TokenStream>); 5] {
+    let (_, newest) = kind.newest;
+    let secrets = newest.secrets.iter().map(|(key, source)| {
+        let (secret_export, source) = (uses.kind("SecretExport"), secret_source(source, uses));
+        quote!(#secret_export { key: #key, source: #source })
+    });
+    let config_maps = newest.config_maps.iter().map(|(key, path)| {
+        let config_map_export = uses.kind("ConfigMapExport");
+        quote!(#config_map_export { key: #key, status_path: &[#(#path),*] })
+    });
+    let rules = group.values.get(kind.kind).cloned().unwrap_or_default();
+    let texts = |rules: Vec<String>| rules.iter().map(|rule| quote!(#rule)).collect();
+    [
+        ("secrets", secrets.collect()),
+        ("config_maps", config_maps.collect()),
+        ("errors", error_rules(group, kind.kind, uses)),
+        ("azure_owned", texts(rules.azure_owned)),
+        ("equal_values", texts(rules.equal)),
+    ]
 }
 
 /// What errors mean for a kind.
@@ -153,10 +166,8 @@ fn error_rules(group: &Group, kind: &str, uses: &Uses) -> Vec<TokenStream> {
 
 fn error_rule(rule: &ErrorRule, uses: &Uses) -> TokenStream {
     let code = &rule.code;
-    let message = match &rule.message {
-        Some(message) => quote!(Some(#message)),
-        None => quote!(None),
-    };
+    let saying = rule.message.as_ref();
+    let saying = saying.map(|message| quote!(.saying(#message)));
     let class = ident(match rule.class {
         ErrorClass::Fatal => "Fatal",
         ErrorClass::RetryFast => "RetryFast",
@@ -164,9 +175,7 @@ fn error_rule(rule: &ErrorRule, uses: &Uses) -> TokenStream {
         ErrorClass::RetryVerySlow => "RetryVerySlow",
     });
     let (error_rule, error_class) = (uses.kind("ErrorRule"), uses.kind("ErrorClass"));
-    quote! {
-        #error_rule { code: Some(#code), status: None, message: #message, class: #error_class::#class }
-    }
+    quote!(#error_rule::of(#code, #error_class::#class) #saying)
 }
 
 fn secret_source(source: &SecretSource, uses: &Uses) -> TokenStream {
@@ -233,24 +242,33 @@ fn version_info(
     let is_on_request = resource.is_on_request;
     let module = module_name(&version.api_version);
     let [spec, status] = [roots.spec, roots.status].map(|root| shape(&module, root, uses));
-    let verbs = verbs(resource.verbs, uses);
-    let [child_lists, keep_unknown] =
-        [&resource.child_lists, &resource.keep_unknown].map(|paths| arm_paths(paths));
-    let [spec_plan, status_plan] = [&plans.0, &plans.1].map(|it| plan(it, uses));
     let version_info = uses.kind("VersionInfo");
+    let (child_lists, keep_unknown) = (&resource.child_lists, &resource.keep_unknown);
+    let on_request = is_on_request.then(|| quote!(is_on_request: true));
+    let verbs = verbs(resource.verbs, uses);
+    let lists = [
+        ("child_lists", child_lists, arm_paths(child_lists)),
+        ("keep_unknown", keep_unknown, arm_paths(keep_unknown)),
+    ];
+    let lists = lists.into_iter().filter(|(_, paths, _)| !paths.is_empty());
+    let lists = lists.map(|(field, _, paths)| (field, paths));
+    let plans = [("spec_plan", &plans.0), ("status_plan", &plans.1)];
+    let plans = plans.into_iter().filter(|(_, plan)| !plan.is_same());
+    let plans = plans.map(|(field, differences)| (field, plan(differences, uses)));
+    let special = lists.chain(plans).map(|(field, value)| {
+        let field = ident(field);
+        quote!(#field: #value)
+    });
+    let special = on_request.into_iter().chain(verbs).chain(special);
     quote! {
         const #constant: #version_info = #version_info {
             name: #name,
             api_version: #api_version,
             sources: #sources,
-            is_on_request: #is_on_request,
             spec: #spec,
             status: #status,
-            verbs: #verbs,
-            child_lists: #child_lists,
-            keep_unknown: #keep_unknown,
-            spec_plan: #spec_plan,
-            status_plan: #status_plan,
+            #(#special,)*
+            ..#version_info::PLAIN
         };
     }
 }
@@ -343,7 +361,8 @@ fn name_constraints(rules: &Rules, uses: &Uses) -> Result<syn::Expr, syn::Error>
     syn::parse_str(&rules)
 }
 
-fn verbs(verbs: Verbs, uses: &Uses) -> TokenStream {
+/// The verbs that are not as usual; nothing when all are.
+fn verbs(verbs: Verbs, uses: &Uses) -> Option<TokenStream> {
     let Verbs {
         get,
         head,
@@ -353,16 +372,21 @@ fn verbs(verbs: Verbs, uses: &Uses) -> TokenStream {
         put_long_running,
         delete_long_running,
     } = verbs;
-    let verbs = uses.kind("Verbs");
-    quote! {
-        #verbs {
-            get: #get,
-            head: #head,
-            put: #put,
-            patch: #patch,
-            delete: #delete,
-            put_long_running: #put_long_running,
-            delete_long_running: #delete_long_running,
-        }
-    }
+    let verbs = [
+        ("get", get, true),
+        ("head", head, false),
+        ("put", put, true),
+        ("patch", patch, true),
+        ("delete", delete, true),
+        ("put_long_running", put_long_running, true),
+        ("delete_long_running", delete_long_running, true),
+    ];
+    let verbs = verbs.into_iter().filter(|(_, is, usual)| is != usual);
+    let verbs = verbs.map(|(verb, is, _)| {
+        let verb = ident(verb);
+        quote!(#verb: #is)
+    });
+    let verbs = verbs.collect::<Vec<_>>();
+    let name = (!verbs.is_empty()).then(|| uses.kind("Verbs"))?;
+    Some(quote!(verbs: #name { #(#verbs,)* ..#name::USUAL }))
 }

@@ -7,25 +7,35 @@ use super::format::WIDTH;
 use super::uses::{SHAPES, Uses};
 use crate::model::{
     Absent, ArmPlace, CommonType, EnumType, Meaning, MissingType, ObjectType, Property, Rules,
-    TypeDef, TypeName, TypeRef,
+    TypeDef, TypeId, TypeName, TypeRef, TypeTable,
 };
-use crate::naming::{Named, TypeNames, constant, distinct, snake};
+use crate::naming::{constant, distinct, pascal, snake};
 
 /// Steps of indentation: of the macro's item, of its members, of what belongs to a member.
 const ITEM: &str = "    ";
 const MEMBER: &str = "        ";
 const CALL: &str = "            ";
 
+/// Where a type is written.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// The types of its members.
+    pub types: &'a TypeTable,
+    /// Imports of the place.
+    pub uses: &'a Uses,
+    /// How the place names a type.
+    pub named: &'a dyn Fn(&TypeId) -> Result<String, MissingType>,
+}
+
 /// A type as text, and what it takes from elsewhere.
 pub fn definition(
     name: &TypeName,
     definition: &TypeDef,
-    named: Named<'_>,
-    uses: &Uses,
+    scope: Scope<'_>,
 ) -> Result<String, MissingType> {
     match definition {
-        TypeDef::Object(object) => structure(name, object, named, uses),
-        TypeDef::Enum(definition) => Ok(enumeration(name, definition, uses)),
+        TypeDef::Object(object) => structure(name, object, scope),
+        TypeDef::Enum(definition) => Ok(enumeration(name, definition, scope.uses)),
     }
 }
 
@@ -48,16 +58,15 @@ fn enumeration(name: &TypeName, definition: &EnumType, uses: &Uses) -> String {
 fn structure(
     name: &TypeName,
     object: &ObjectType,
-    named: Named<'_>,
-    uses: &Uses,
+    scope: Scope<'_>,
 ) -> Result<String, MissingType> {
-    uses.add(SHAPES, "shaped");
+    scope.uses.add(SHAPES, "shaped");
     let names = object.properties.iter().map(|p| p.name.as_str());
     let members = distinct(&names.collect::<Vec<_>>(), snake);
     let fields = object.properties.iter().zip(&members);
     let fields = fields.map(|(property, member)| {
-        let doc = facts::property(property, object, named.types);
-        let field = field(property, member, named, uses)?;
+        let doc = facts::property(property, object, scope.types);
+        let field = field(property, member, scope)?;
         Ok(format!("{MEMBER}/// {doc}\n{field}"))
     });
     let fields = fields.collect::<Result<String, MissingType>>()?;
@@ -65,23 +74,18 @@ fn structure(
         "shaped! {{\n{ITEM}/// {}\n{ITEM}{}{}{} {{\n{}{ITEM}}}\n}}\n",
         facts::object(object),
         name,
-        one_of(object, uses),
+        one_of(object, scope.uses),
         descriptions(object),
         fields
     ))
 }
 
-/// One field: `member: Type = "jsonName"` and what is to be said of it, on one line if it fits.
-fn field(
-    property: &Property,
-    member: &str,
-    named: Named<'_>,
-    uses: &Uses,
-) -> Result<String, MissingType> {
-    let ty = field_type(&property.ty, named, uses)?;
+/// One field: `member: Type = "jsonName"` and what is to be said of it, on one line if it fits, else what is said on one.
+fn field(property: &Property, member: &str, scope: Scope<'_>) -> Result<String, MissingType> {
+    let ty = field_type(&property.ty, scope)?;
     let start = format!("{MEMBER}{member}: {ty} =");
     let name = quoted(&property.name);
-    let calls = calls(property, uses);
+    let calls = calls(property, scope.uses);
     let line = format!("{start} {name}{};\n", calls.concat());
     if line.chars().count() <= WIDTH + 1 && line.matches('\n').count() == 1 {
         return Ok(line);
@@ -91,18 +95,20 @@ fn field(
     } else {
         format!("\n{CALL}")
     };
-    let calls = calls.iter().map(|call| format!("\n{CALL}{call}"));
-    Ok(format!(
-        "{start}{gap}{name}{};\n",
-        calls.collect::<String>()
-    ))
+    let together = format!("{CALL}{};", calls.concat());
+    let is_short = together.chars().count() <= WIDTH + 1 && !together.contains('\n');
+    let calls = match &calls[..] {
+        [_, _, ..] if is_short => format!("\n{CALL}{}", calls.concat()),
+        calls => calls.iter().map(|call| format!("\n{CALL}{call}")).collect(),
+    };
+    Ok(format!("{start}{gap}{name}{calls};\n"))
 }
 
 /// The Rust type of a field's value.
-fn field_type(ty: &TypeRef, named: Named<'_>, uses: &Uses) -> Result<String, MissingType> {
-    let inner = item_type(ty, named.names, uses)?;
+fn field_type(ty: &TypeRef, scope: Scope<'_>) -> Result<String, MissingType> {
+    let inner = item_type(ty, scope)?;
     let is_struct = match ty {
-        TypeRef::Named(id) => matches!(named.types.get(id), Some(TypeDef::Object(_))),
+        TypeRef::Named(id) => matches!(scope.types.get(id), Some(TypeDef::Object(_))),
         TypeRef::Reference
         | TypeRef::WellKnownReference
         | TypeRef::Secret
@@ -119,13 +125,14 @@ fn field_type(ty: &TypeRef, named: Named<'_>, uses: &Uses) -> Result<String, Mis
 }
 
 /// The Rust type of an item of a list or map.
-fn item_type(ty: &TypeRef, names: &TypeNames, uses: &Uses) -> Result<String, MissingType> {
+fn item_type(ty: &TypeRef, scope: Scope<'_>) -> Result<String, MissingType> {
+    let uses = scope.uses;
     Ok(match ty {
-        TypeRef::Named(id) => names.get(id)?.to_string(),
-        TypeRef::List(item) => format!("Vec<{}>", item_type(item, names, uses)?),
+        TypeRef::Named(id) => (scope.named)(id)?,
+        TypeRef::List(item) => format!("Vec<{}>", item_type(item, scope)?),
         TypeRef::Map(item) => {
             uses.add("std::collections", "BTreeMap");
-            format!("BTreeMap<String, {}>", item_type(item, names, uses)?)
+            format!("BTreeMap<String, {}>", item_type(item, scope)?)
         }
         TypeRef::Bool => "bool".to_owned(),
         TypeRef::Integer(_) => "i64".to_owned(),
@@ -174,25 +181,39 @@ fn calls(property: &Property, uses: &Uses) -> Vec<String> {
         ArmPlace::Variant => calls.push(".variant()".to_owned()),
         ArmPlace::Further(path) => calls.push(format!(".further(&[{}])", list(path))),
     }
-    if let TypeRef::Integer(Some(format)) = &property.ty {
-        let known = [("int32", "Int32"), ("int64", "Int64")];
-        let known = known.iter().find(|(text, _)| text == format);
-        calls.extend(known.map(|(_, member)| {
+    let width = integer(property);
+    if let Some((width, has_format)) = width {
+        if has_format {
+            calls.push(format!(".{width}()"));
+        } else {
             let format = shape("IntegerFormat", uses);
-            format!(".integer({format}::{member})")
-        }));
+            calls.push(format!(".integer({format}::{})", pascal(width)));
+        }
     }
     calls.extend(flags(property).map(|flag| format!(".{flag}()")));
-    for (method, rules) in [
-        ("rules", &property.rules),
-        ("item_rules", &property.item_rules),
-    ] {
-        calls.extend(rules_call(method, rules, uses));
+    let is_said = width.is_some_and(|(_, has_format)| has_format)
+        && property.rules
+            == Rules {
+                format: property.rules.format.clone(),
+                ..Rules::default()
+            };
+    if !is_said {
+        calls.extend(rules_call("rules", &property.rules, uses));
     }
+    calls.extend(rules_call("item_rules", &property.item_rules, uses));
     if !property.identifiers.is_empty() {
         calls.push(format!(".identifiers(&[{}])", list(&property.identifiers)));
     }
     calls
+}
+
+/// The width of an integer, and whether the constraints name it, too, as those of Azure's specs do.
+fn integer(property: &Property) -> Option<(&'static str, bool)> {
+    let TypeRef::Integer(Some(format)) = &property.ty else {
+        return None;
+    };
+    let width = ["int32", "int64"].into_iter().find(|it| it == format)?;
+    Some((width, property.rules.format.as_deref() == Some(width)))
 }
 
 fn flags(property: &Property) -> impl Iterator<Item = &'static str> {

@@ -32,11 +32,16 @@ impl Uses {
         names.insert(name.to_owned());
     }
 
-    /// Notes names that are known beforehand.
-    pub fn extend(&self, imports: &Imports) {
-        for (path, names) in imports {
+    /// Notes all that another place notes.
+    pub fn extend(&self, others: &Self) {
+        for (path, names) in others.0.borrow().iter() {
             names.iter().for_each(|name| self.add(path, name));
         }
+    }
+
+    /// All names that are noted.
+    pub fn names(&self) -> BTreeSet<String> {
+        self.0.borrow().values().flatten().cloned().collect()
     }
 
     /// Notes a word of kinds, and gives it.
@@ -74,6 +79,8 @@ fn is_below(path: &str, first: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{SHAPE, SHAPES, Uses};
 
     #[test]
@@ -101,5 +108,16 @@ mod tests {
              use crate::hub;\n\n"
         );
         assert_eq!(Uses::default().text(), "");
+        let more = Uses::default();
+        more.add(SHAPES, "shape");
+        more.extend(&uses);
+        assert!(
+            more.text()
+                .contains("use armature_shapes::{shape, shaped};")
+        );
+        let names = [
+            "BTreeMap", "SOURCES", "Shaped", "Verbs", "hub", "self", "shaped",
+        ];
+        assert_eq!(uses.names(), BTreeSet::from(names.map(str::to_owned)));
     }
 }

@@ -17,6 +17,8 @@ pub struct Group {
     pub errors: Vec<ErrorRule>,
     /// What is known of single values of a kind, by its name; set by curation.
     pub values: BTreeMap<String, ValueRules>,
+    /// Whether types stand in a file for each first letter.
+    pub types_by_letter: bool,
 }
 
 /// What is known of single values of a kind, in the words that the engines read; paths are those of ARM's schema.

@@ -28,6 +28,9 @@ pub struct Sharing {
     pub hub: BTreeMap<TypeId, (TypeName, Fingerprint)>,
     /// Version that defines each distinct type.
     pub distinct: BTreeMap<(TypeName, Fingerprint), ApiVersion>,
+    /// Of all types with one name, the one that has it without more: that of the oldest api-version. A newer api-version
+    /// that changes the type takes the name from nobody.
+    pub plain: BTreeMap<TypeName, Fingerprint>,
 }
 
 impl Sharing {
@@ -55,6 +58,11 @@ impl Sharing {
             .unwrap_or(version)
     }
 
+    /// Whether a type has its name without more.
+    pub fn is_plain(&self, name: &TypeName, print: &Fingerprint) -> bool {
+        self.plain.get(name) == Some(print)
+    }
+
     /// Version that defines a type equal to one of the hub.
     pub fn home_of_hub(&self, ty: &TypeId) -> Option<&ApiVersion> {
         self.distinct.get(self.hub.get(ty)?)
@@ -70,9 +78,12 @@ pub fn share(group: &Group, hubs: &Hubs, names: &Names) -> Result<Sharing, Missi
     for (api_version, version) in &group.versions {
         let names = names.of_version(api_version);
         for (ty, fingerprint) in fingerprints(&version.types, names)? {
+            let name = names.get(&ty)?;
+            let plain = sharing.plain.entry(name.clone());
+            plain.or_insert(fingerprint);
             let home = sharing
                 .distinct
-                .entry((names.get(&ty)?.clone(), fingerprint))
+                .entry((name.clone(), fingerprint))
                 .or_insert_with(|| api_version.clone())
                 .clone();
             let key = (api_version.clone(), ty);
@@ -145,6 +156,7 @@ mod tests {
             api_group: "test.azure.com".to_owned(),
             errors: Vec::new(),
             values: BTreeMap::new(),
+            types_by_letter: false,
             versions: BTreeMap::from([
                 version(
                     "2021-01-01",
@@ -203,6 +215,7 @@ mod tests {
             ]),
             errors: Vec::new(),
             values: BTreeMap::new(),
+            types_by_letter: false,
         }
     }
 

@@ -3,6 +3,7 @@
 pub mod lines;
 pub mod models;
 pub mod outline;
+pub mod places;
 pub mod real;
 
 use std::collections::BTreeMap;

@@ -115,5 +115,6 @@ pub fn group(versions: Vec<Version>) -> Group {
         versions: versions.collect::<BTreeMap<_, _>>(),
         errors: Vec::new(),
         values: BTreeMap::new(),
+        types_by_letter: false,
     }
 }

@@ -1,5 +1,7 @@
 //! Pass 8: the text of generated files.
 
+mod places;
+
 use std::collections::BTreeMap;
 
 use armature_generator::emit::{Example, Extension, GroupKinds, LARGEST_PAGE, Notes, umbrella};
@@ -24,8 +26,15 @@ fn model() -> Group {
             minimum: Some(-1.5),
             ..Rules::default()
         };
+        let mut size = inner("size", TypeRef::Integer(Some("int64".to_owned())));
+        size.rules.format = Some("int64".to_owned());
+        let mut port = inner("port", TypeRef::Integer(Some("int32".to_owned())));
+        port.rules.format = Some("int32".to_owned());
+        port.rules.maximum = Some(65535.0);
         let mut spec = vec![
             name,
+            size,
+            port,
             inner("colour", named("Colour")),
             inner("count", TypeRef::Integer(Some("int32".to_owned()))),
             inner("ids", TypeRef::ArmIdKeyed),

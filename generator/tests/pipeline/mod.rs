@@ -96,24 +96,19 @@ fn a_spec_becomes_a_crate_and_a_page() {
             "generated/all/src/lib.rs",
             "generated/test/Cargo.toml",
             "generated/test/descriptions.txt",
-            "generated/test/src/hub/mod.rs",
-            "generated/test/src/hub/thing.rs",
-            "generated/test/src/hub/thing_spec.rs",
+            "generated/test/src/hub.rs",
             "generated/test/src/kinds/mod.rs",
             "generated/test/src/kinds/thing.rs",
             "generated/test/src/lib.rs",
-            "generated/test/src/types/mod.rs",
-            "generated/test/src/types/operator_spec_053e8b00/mod.rs",
-            "generated/test/src/v20230101/mod.rs",
-            "generated/test/src/v20230101/thing_spec.rs",
-            "generated/test/src/v20230101/thing_status.rs",
+            "generated/test/src/types.rs",
+            "generated/test/src/v20230101.rs",
         ]
     );
     assert_eq!(*names.0.lock().expect("no panic"), ["test"]);
     let summary = &generated.groups[0];
     assert_eq!((summary.kinds, summary.kind_versions), (1, 1));
     assert_eq!((summary.types, summary.shared_types), (3, 3));
-    assert_eq!(summary.files, 11);
+    assert_eq!(summary.files, 6);
     let texts = generated
         .files
         .iter()
@@ -190,7 +185,7 @@ fn descriptions_are_in_the_types_only_when_asked_for() {
         };
         let generated = generate(&specs, &[config(CONFIG)], options, &NoProgress);
         let files = generated.expect("generates").files;
-        files[camino::Utf8Path::new("generated/test/src/v20230101/thing_spec.rs")].clone()
+        files[camino::Utf8Path::new("generated/test/src/v20230101.rs")].clone()
     };
     assert!(!spec(false).contains("described"));
     let with = spec(true);

@@ -2,7 +2,7 @@
 //!
 //! Written by the generator as constants, one [`KindInfo`] per kind. Nothing here does anything.
 
-use crate::shape::{Rules, StructShape};
+use crate::shape::{Rules, Semantic, StructShape};
 
 /// One Kubernetes kind and what is behind it.
 #[derive(Debug)]
@@ -41,6 +41,28 @@ pub struct KindInfo {
 }
 
 impl KindInfo {
+    /// What a descriptor leaves out: `..KindInfo::PLAIN`. Alone it is no kind, for it has no name and no version.
+    pub const PLAIN: Self = Self {
+        group: "",
+        kind: "",
+        plural: "",
+        category: "",
+        remote: Remote::Other(""),
+        owner: OwnerRule::None,
+        name: NameRule::Free(&Rules::NONE),
+        versions: &[],
+        hub: HubInfo {
+            storage_version: "",
+            spec: &NOTHING,
+            status: &NOTHING,
+        },
+        secrets: &[],
+        config_maps: &[],
+        errors: &[],
+        azure_owned: &[],
+        equal_values: &[],
+    };
+
     /// The version served under this name.
     pub fn version(&self, name: &str) -> Option<&'static VersionInfo>
     where
@@ -137,6 +159,32 @@ pub struct VersionInfo {
     /// Differences between this version's status and the hub's.
     pub status_plan: &'static Plan,
 }
+
+impl VersionInfo {
+    /// What a descriptor leaves out: `..VersionInfo::PLAIN`. Alone it is no version, for it has no name and no shapes.
+    pub const PLAIN: Self = Self {
+        name: "",
+        api_version: "",
+        sources: &[],
+        is_on_request: false,
+        spec: &NOTHING,
+        status: &NOTHING,
+        verbs: Verbs::USUAL,
+        child_lists: &[],
+        keep_unknown: &[],
+        spec_plan: &Plan::SAME,
+        status_plan: &Plan::SAME,
+    };
+}
+
+/// A struct without fields.
+static NOTHING: StructShape = StructShape {
+    name: "",
+    fields: &[],
+    semantic: Semantic::Plain,
+    one_of: None,
+    descriptions: &[],
+};
 
 /// The hub of a kind.
 #[derive(Debug)]
@@ -274,6 +322,19 @@ pub struct Verbs {
     pub delete_long_running: bool,
 }
 
+impl Verbs {
+    /// What most ARM paths offer: all but HEAD, with long-running PUT and DELETE.
+    pub const USUAL: Self = Self {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    };
+}
+
 /// One key of `operatorSpec.configMaps`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfigMapExport {
@@ -339,6 +400,25 @@ pub struct ErrorRule {
     pub message: Option<&'static str>,
     /// What to do about it.
     pub class: ErrorClass,
+}
+
+impl ErrorRule {
+    /// The rule for a code, whatever the status and the message.
+    pub const fn of(code: &'static str, class: ErrorClass) -> Self {
+        Self {
+            code: Some(code),
+            status: None,
+            message: None,
+            class,
+        }
+    }
+
+    /// The same for errors alone whose message has this in it.
+    #[must_use]
+    pub const fn saying(mut self, part: &'static str) -> Self {
+        self.message = Some(part);
+        self
+    }
 }
 
 /// What to do about an error (ASO behaviour §1.7).

@@ -1,10 +1,10 @@
 //! Generated crates hold each type once and nothing that no kind uses. rustc cannot say so of public items.
 
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use armature_conformance::run;
 use armature_generated::KINDS;
@@ -18,8 +18,8 @@ use armature_runtime::resource::{
 };
 use armature_runtime::shape::{ArmPlace, EnumShape, Shaped, StructShape, Type};
 
-/// Types as a crate's text defines them: name → module and place in the specs of each definition.
-type Definitions = BTreeMap<String, Vec<(String, String)>>;
+/// Types as a crate's text defines them: name → place in the specs of each definition.
+type Definitions = BTreeMap<String, Vec<String>>;
 
 /// A type as its table.
 #[derive(Clone, Copy)]
@@ -66,10 +66,15 @@ fn groups() -> BTreeMap<&'static str, Vec<&'static KindInfo>> {
     groups
 }
 
-fn definitions(group: &str) -> Definitions {
+/// The folder with a group's modules.
+fn folder(group: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated");
+    folder.join(group.replace('.', "-")).join("src")
+}
+
+fn definitions(group: &str) -> Definitions {
     let mut found = Definitions::new();
-    let mut folders = vec![folder.join(group.replace('.', "-")).join("src")];
+    let mut folders = vec![folder(group)];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("folder of a crate") {
             let path = entry.expect("entry").path();
@@ -77,24 +82,23 @@ fn definitions(group: &str) -> Definitions {
                 folders.push(path);
             } else {
                 let text = std::fs::read_to_string(&path).expect("text");
-                collect(&folder.to_string_lossy(), &text, &mut found);
+                collect(&text, &mut found);
             }
         }
     }
     found
 }
 
-fn collect(module: &str, text: &str, found: &mut Definitions) {
+fn collect(text: &str, found: &mut Definitions) {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        if line == "shaped! {" || line == "string_enum! {" {
+        if matches!(line.trim_start(), "shaped! {" | "string_enum! {") {
             let doc = lines.next().expect("documentation and name");
             let item = lines.next().expect("documentation and name").trim();
             let name = item.split([' ', '.']).next().expect("name");
             let origin = doc.split("from `").nth(1).unwrap_or_default();
             let origins = found.entry(name.to_owned()).or_default();
-            let origin = origin.trim_end_matches("`.");
-            origins.push((module.to_owned(), origin.to_owned()));
+            origins.push(origin.trim_end_matches("`.").to_owned());
         }
     }
 }
@@ -110,18 +114,31 @@ impl Walk {
         let mut walk = Self::default();
         for kind in kinds {
             let versions = kind.versions.iter().map(|it| (it.spec, it.status));
-            for (spec, status) in versions.chain([(kind.hub.spec, kind.hub.status)]) {
-                for (root, is_spec) in [(spec, true), (status, false)] {
-                    walk.structure(Table::Struct(root), is_spec);
-                    let address = std::ptr::from_ref(root) as usize;
-                    walk.reached
-                        .get_mut(&address)
-                        .expect("just reached")
-                        .is_root = true;
-                }
+            for roots in versions.chain([(kind.hub.spec, kind.hub.status)]) {
+                walk.roots(roots);
             }
         }
         walk
+    }
+
+    /// What each api-version of the kinds reaches.
+    fn of_versions(kinds: &[&'static KindInfo]) -> Vec<HashSet<usize>> {
+        let mut walks = BTreeMap::<&str, Self>::new();
+        for version in kinds.iter().flat_map(|kind| kind.versions) {
+            let walk = walks.entry(version.api_version).or_default();
+            walk.roots((version.spec, version.status));
+        }
+        let reached = walks.into_values().map(|walk| walk.reached);
+        reached.map(|it| it.into_keys().collect()).collect()
+    }
+
+    fn roots(&mut self, (spec, status): (&'static StructShape, &'static StructShape)) {
+        for (root, is_spec) in [(spec, true), (status, false)] {
+            self.structure(Table::Struct(root), is_spec);
+            let address = std::ptr::from_ref(root) as usize;
+            let reached = self.reached.get_mut(&address);
+            reached.expect("just reached").is_root = true;
+        }
     }
 
     /// Hash of everything that the table says but the type's own name.
@@ -208,31 +225,70 @@ fn every_type_is_reached_from_a_kind() {
     }
 }
 
+/// Most lines of a file of types: editors and reviews show no longer ones.
+const LONGEST: usize = 12_000;
+
+#[test]
+fn a_group_with_many_types_has_a_file_for_each_first_letter() {
+    let mut longest = 0;
+    for group in groups().into_keys() {
+        let file = folder(group).join("types.rs");
+        let Ok(text) = std::fs::read_to_string(&file) else {
+            continue;
+        };
+        let lines = text.lines().count();
+        assert!(
+            lines <= LONGEST,
+            "{} has {lines} lines, and {LONGEST} are the most: set `types-by-letter = true` in specs/{group}/group.toml",
+            file.display()
+        );
+        longest = longest.max(lines);
+    }
+    assert!(longest > 0, "no group has a file of types");
+}
+
 #[test]
 fn no_type_is_there_twice() {
     for (group, kinds) in groups() {
         let defined = definitions(group);
-        let mut equal = BTreeMap::<(u64, bool), Vec<Reached>>::new();
-        for (_, found) in Walk::of(&kinds).reached {
+        let versions = Walk::of_versions(&kinds);
+        let mut equal = BTreeMap::<(u64, bool), Vec<(usize, Reached)>>::new();
+        for (address, found) in Walk::of(&kinds).reached {
             let same = equal.entry((found.structure, found.is_spec)).or_default();
-            same.push(found);
+            same.push((address, found));
         }
         for twins in equal.into_values() {
             let mut names = BTreeSet::new();
-            let mut origins = BTreeSet::new();
-            for twin in &twins {
+            for (_, twin) in &twins {
                 assert!(names.insert(twin.name), "{group}: two equal {}", twin.name);
-                // Roots are named after their kinds.
-                // Within an api-version, that is: from one to the next, a spec may give a name to what had none.
-                for origin in &defined[twin.name] {
-                    // Types of the operator's own have no origin, enums of Bicep types no place in the file.
-                    let is_placed = origin.1.contains('#');
-                    let is_new = twin.is_root || !is_placed || origins.insert(origin);
-                    assert!(is_new, "{group}: {names:?} are equal and from {origin:?}");
+            }
+            // Roots are named after their kinds.
+            let parts = twins.iter().filter(|(_, twin)| !twin.is_root);
+            let parts: Vec<&(usize, Reached)> = parts.collect();
+            for (index, (left, twin)) in parts.iter().enumerate() {
+                for (right, other) in &parts[..index] {
+                    // From one api-version to the next, a spec may give a name to what had none.
+                    let is_beside =
+                        |types: &&HashSet<usize>| types.contains(left) && types.contains(right);
+                    if versions.iter().any(|types| is_beside(&types)) {
+                        let origin = common_origin(&defined[twin.name], &defined[other.name]);
+                        let names = [twin.name, other.name];
+                        assert_eq!(
+                            origin, None,
+                            "{group}: {names:?} are equal and from one place"
+                        );
+                    }
                 }
             }
         }
     }
+}
+
+/// A place in the specs that types of both names were read at. Types of the operator's own have none, enums of Bicep types
+/// none within the file.
+fn common_origin<'a>(one: &'a [String], other: &[String]) -> Option<&'a String> {
+    let mut placed = one.iter().filter(|origin| origin.contains('#'));
+    placed.find(|origin| other.contains(origin))
 }
 
 /// Rules of kinds are text that the engine reads when it runs: what it could not read would be no rule.

@@ -26,7 +26,6 @@
 //! | [`book`] | check: pages of the book are listed, lead to pages, and can be read |
 //! | [`merges`] | check: no merge was left unfinished |
 //! | [`lints`] | check: no module switches off what keeps panics out |
-//! | [`merges`] | check: no conflict is committed |
 //! | [`platform`] | check: one module of the command depends on the operating system |
 //! | [`toolchain`] | check: every place names the same versions of Rust and Go |
 //! | [`waits`] | check: tests wait by one limit, against hanging only |

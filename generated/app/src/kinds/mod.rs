@@ -15,12 +15,7 @@ pub use job::JOB;
 pub use managed_environment::MANAGED_ENVIRONMENT;
 
 /// Every kind of the group, by name.
-pub static KINDS: &[&KindInfo] = &[
-    &AUTH_CONFIG,
-    &CONTAINER_APP,
-    &JOB,
-    &MANAGED_ENVIRONMENT,
-];
+pub static KINDS: &[&KindInfo] = &[&AUTH_CONFIG, &CONTAINER_APP, &JOB, &MANAGED_ENVIRONMENT];
 
 const SOURCES_20240301: &[&str] = &[
     "specification/app/resource-manager/Microsoft.App/stable/2024-03-01/AuthConfigs.json",

@@ -15,12 +15,7 @@ pub use replica::REPLICA;
 pub use snapshot::SNAPSHOT;
 
 /// Every kind of the group, by name.
-pub static KINDS: &[&KindInfo] = &[
-    &CONFIGURATION_STORE,
-    &KEY_VALUE,
-    &REPLICA,
-    &SNAPSHOT,
-];
+pub static KINDS: &[&KindInfo] = &[&CONFIGURATION_STORE, &KEY_VALUE, &REPLICA, &SNAPSHOT];
 
 const SOURCES_20220501: &[&str] = &[
     "specification/appconfiguration/resource-manager/Microsoft.AppConfiguration/stable/2022-05-01/appconfiguration.json",

@@ -15,10 +15,6 @@ const SOURCES_20210101: &[&str] = &[
     "specification/batch/resource-manager/Microsoft.Batch/stable/2021-01-01/BatchManagement.json",
 ];
 
-const SOURCES_20240701: &[&str] = &[
-    "generated/batch/microsoft.batch/2024-07-01/types.json",
-];
+const SOURCES_20240701: &[&str] = &["generated/batch/microsoft.batch/2024-07-01/types.json"];
 
-const SOURCES_20250601: &[&str] = &[
-    "generated/batch/microsoft.batch/2025-06-01/types.json",
-];
+const SOURCES_20250601: &[&str] = &["generated/batch/microsoft.batch/2025-06-01/types.json"];

@@ -76,9 +76,7 @@ const SOURCES_20230801: &[&str] = &[
     "specification/redis/resource-manager/Microsoft.Cache/stable/2023-08-01/redis.json",
 ];
 
-const SOURCES_20241101: &[&str] = &[
-    "generated/redis/microsoft.cache/2024-11-01/types.json",
-];
+const SOURCES_20241101: &[&str] = &["generated/redis/microsoft.cache/2024-11-01/types.json"];
 
 const SOURCES_20250401: &[&str] = &[
     "generated/redisenterprise/microsoft.cache/2025-04-01/types.json",

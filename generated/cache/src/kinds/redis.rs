@@ -2,7 +2,7 @@
 
 use armature_shapes::kind::{
     AnswerStep, HubInfo, KindInfo, NameRule, OwnerRule, Plan, Remote, Scope, SecretExport,
-    SecretSource, Step, Verbs, VersionInfo,
+    SecretSource, Step, VersionInfo,
 };
 use armature_shapes::shape::{self, Shaped};
 
@@ -15,36 +15,18 @@ pub static REDIS: KindInfo = KindInfo {
     kind: "Redis",
     plural: "redis",
     category: "cache",
-    remote: Remote::Arm {
-        arm_type: "Microsoft.Cache/redis",
-        scope: Scope::ResourceGroup,
-    },
-    owner: OwnerRule::Kind {
-        group: "resources.azure.com",
-        kind: "ResourceGroup",
-    },
+    remote: Remote::Arm { arm_type: "Microsoft.Cache/redis", scope: Scope::ResourceGroup },
+    owner: OwnerRule::Kind { group: "resources.azure.com", kind: "ResourceGroup" },
     name: NameRule::Free(&shape::Rules::NONE),
     versions: &[
         V20201201,
-        VersionInfo {
-            name: "v20201201",
-            ..V20201201
-        },
+        VersionInfo { name: "v20201201", ..V20201201 },
         V20230401,
-        VersionInfo {
-            name: "v20230401",
-            ..V20230401
-        },
+        VersionInfo { name: "v20230401", ..V20230401 },
         V20230801,
-        VersionInfo {
-            name: "v20230801",
-            ..V20230801
-        },
+        VersionInfo { name: "v20230801", ..V20230801 },
         V20241101,
-        VersionInfo {
-            name: "v20241101",
-            ..V20241101
-        },
+        VersionInfo { name: "v20241101", ..V20241101 },
     ],
     hub: HubInfo {
         storage_version: "v20241101storage",
@@ -52,14 +34,8 @@ pub static REDIS: KindInfo = KindInfo {
         status: <hub::RedisStatus as Shaped>::SHAPE,
     },
     secrets: &[
-        SecretExport {
-            key: "hostName",
-            source: SecretSource::Status(&["hostName"]),
-        },
-        SecretExport {
-            key: "port",
-            source: SecretSource::Status(&["port"]),
-        },
+        SecretExport { key: "hostName", source: SecretSource::Status(&["hostName"]) },
+        SecretExport { key: "port", source: SecretSource::Status(&["port"]) },
         SecretExport {
             key: "primaryKey",
             source: SecretSource::Action {
@@ -74,14 +50,8 @@ pub static REDIS: KindInfo = KindInfo {
                 value: &[AnswerStep::Member("secondaryKey")],
             },
         },
-        SecretExport {
-            key: "sslPort",
-            source: SecretSource::Status(&["sslPort"]),
-        },
+        SecretExport { key: "sslPort", source: SecretSource::Status(&["sslPort"]) },
     ],
-    config_maps: &[],
-    errors: &[],
-    azure_owned: &[],
     equal_values: &[
         "properties.redisConfiguration.aof-storage-connection-string-0 as masked",
         "properties.redisConfiguration.aof-storage-connection-string-1 as masked",
@@ -89,26 +59,15 @@ pub static REDIS: KindInfo = KindInfo {
         "properties.replicasPerMaster also as properties.replicasPerPrimary",
         "properties.replicasPerPrimary also as properties.replicasPerMaster",
     ],
+    ..KindInfo::PLAIN
 };
 
 const V20201201: VersionInfo = VersionInfo {
     name: "v1api20201201",
     api_version: "2020-12-01",
     sources: SOURCES_20201201,
-    is_on_request: false,
     spec: <v20201201::RedisSpec as Shaped>::SHAPE,
     status: <v20201201::RedisStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
     spec_plan: &Plan {
         steps: &[],
         nested: &[
@@ -143,70 +102,32 @@ const V20201201: VersionInfo = VersionInfo {
             ),
         ],
     },
+    ..VersionInfo::PLAIN
 };
 
 const V20230401: VersionInfo = VersionInfo {
     name: "v1api20230401",
     api_version: "2023-04-01",
     sources: SOURCES_20230401,
-    is_on_request: false,
     spec: <v20230401::RedisSpec as Shaped>::SHAPE,
     status: <v20230401::RedisStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    ..VersionInfo::PLAIN
 };
 
 const V20230801: VersionInfo = VersionInfo {
     name: "v1api20230801",
     api_version: "2023-08-01",
     sources: SOURCES_20230801,
-    is_on_request: false,
     spec: <v20230801::RedisSpec as Shaped>::SHAPE,
     status: <v20230801::RedisStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    ..VersionInfo::PLAIN
 };
 
 const V20241101: VersionInfo = VersionInfo {
     name: "v1api20241101",
     api_version: "2024-11-01",
     sources: SOURCES_20241101,
-    is_on_request: false,
     spec: <v20241101::RedisSpec as Shaped>::SHAPE,
     status: <v20241101::RedisStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    ..VersionInfo::PLAIN
 };

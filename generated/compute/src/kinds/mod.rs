@@ -84,18 +84,10 @@ const SOURCES_20240302: &[&str] = &[
     "specification/compute/resource-manager/Microsoft.Compute/common-types/v1/common.json",
 ];
 
-const SOURCES_20241101: &[&str] = &[
-    "generated/compute/microsoft.compute/2024-11-01/types.json",
-];
+const SOURCES_20241101: &[&str] = &["generated/compute/microsoft.compute/2024-11-01/types.json"];
 
-const SOURCES_20250401: &[&str] = &[
-    "generated/compute/microsoft.compute/2025-04-01/types.json",
-];
+const SOURCES_20250401: &[&str] = &["generated/compute/microsoft.compute/2025-04-01/types.json"];
 
-const SOURCES_20260302: &[&str] = &[
-    "generated/compute/microsoft.compute/2026-03-02/types.json",
-];
+const SOURCES_20260302: &[&str] = &["generated/compute/microsoft.compute/2026-03-02/types.json"];
 
-const SOURCES_20260401: &[&str] = &[
-    "generated/compute/microsoft.compute/2026-04-01/types.json",
-];
+const SOURCES_20260401: &[&str] = &["generated/compute/microsoft.compute/2026-04-01/types.json"];

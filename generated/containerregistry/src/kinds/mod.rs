@@ -13,11 +13,7 @@ pub use registry_cache_rule::REGISTRY_CACHE_RULE;
 pub use registry_replication::REGISTRY_REPLICATION;
 
 /// Every kind of the group, by name.
-pub static KINDS: &[&KindInfo] = &[
-    &REGISTRY,
-    &REGISTRY_CACHE_RULE,
-    &REGISTRY_REPLICATION,
-];
+pub static KINDS: &[&KindInfo] = &[&REGISTRY, &REGISTRY_CACHE_RULE, &REGISTRY_REPLICATION];
 
 const SOURCES_20210901: &[&str] = &[
     "specification/containerregistry/resource-manager/Microsoft.ContainerRegistry/stable/2021-09-01/containerregistry.json",

@@ -2,7 +2,7 @@
 
 use armature_shapes::kind::{
     AnswerStep, ConfigMapExport, ErrorClass, ErrorRule, HubInfo, KindInfo, NameRule, OwnerRule,
-    Plan, Remote, Scope, SecretExport, SecretSource, Step, Verbs, VersionInfo,
+    Plan, Remote, Scope, SecretExport, SecretSource, Step, VersionInfo,
 };
 use armature_shapes::shape::{self, Shaped};
 
@@ -19,10 +19,7 @@ pub static MANAGED_CLUSTER: KindInfo = KindInfo {
         arm_type: "Microsoft.ContainerService/managedClusters",
         scope: Scope::ResourceGroup,
     },
-    owner: OwnerRule::Kind {
-        group: "resources.azure.com",
-        kind: "ResourceGroup",
-    },
+    owner: OwnerRule::Kind { group: "resources.azure.com", kind: "ResourceGroup" },
     name: NameRule::Free(
         &shape::Rules {
             pattern: Some("^[a-zA-Z0-9]$|^[a-zA-Z0-9][-_a-zA-Z0-9]{0,61}[a-zA-Z0-9]$"),
@@ -68,19 +65,9 @@ pub static MANAGED_CLUSTER: KindInfo = KindInfo {
             key: "oidcIssuerProfile",
             status_path: &["oidcIssuerProfile", "issuerURL"],
         },
-        ConfigMapExport {
-            key: "principalId",
-            status_path: &["identity", "principalId"],
-        },
+        ConfigMapExport { key: "principalId", status_path: &["identity", "principalId"] },
     ],
-    errors: &[
-        ErrorRule {
-            code: Some("CustomKubeletIdentityMissingPermissionError"),
-            status: None,
-            message: None,
-            class: ErrorClass::RetrySlow,
-        },
-    ],
+    errors: &[ErrorRule::of("CustomKubeletIdentityMissingPermissionError", ErrorClass::RetrySlow)],
     azure_owned: &[
         "properties.agentPoolProfiles[].count while properties.agentPoolProfiles[].enableAutoScaling and properties.agentPoolProfiles[].provisioningState is Upgrading",
         "properties.agentPoolProfiles[].count from properties.agentPoolProfiles[].minCount to properties.agentPoolProfiles[].maxCount while properties.agentPoolProfiles[].enableAutoScaling",
@@ -111,69 +98,35 @@ pub static MANAGED_CLUSTER: KindInfo = KindInfo {
         "properties.linuxProfile.ssh.publicKeys[].keyData as lines",
         "sku.tier same Paid or Standard",
     ],
+    ..KindInfo::PLAIN
 };
 
 const V20240901: VersionInfo = VersionInfo {
     name: "v1api20240901",
     api_version: "2024-09-01",
     sources: SOURCES_20240901,
-    is_on_request: false,
     spec: <v20240901::ManagedClusterSpec as Shaped>::SHAPE,
     status: <v20240901::ManagedClusterStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
     keep_unknown: &[&["properties", "agentPoolProfiles"]],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    ..VersionInfo::PLAIN
 };
 
 const V20250801: VersionInfo = VersionInfo {
     name: "v1api20250801",
     api_version: "2025-08-01",
     sources: SOURCES_20250801,
-    is_on_request: false,
     spec: <v20250801::ManagedClusterSpec as Shaped>::SHAPE,
     status: <v20250801::ManagedClusterStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
     keep_unknown: &[&["properties", "agentPoolProfiles"]],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    ..VersionInfo::PLAIN
 };
 
 const V20251002PREVIEW: VersionInfo = VersionInfo {
     name: "v20251002preview",
     api_version: "2025-10-02-preview",
     sources: SOURCES_20251002PREVIEW,
-    is_on_request: false,
     spec: <v20251002preview::ManagedClusterSpec as Shaped>::SHAPE,
     status: <v20251002preview::ManagedClusterStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
     keep_unknown: &[&["properties", "agentPoolProfiles"]],
     spec_plan: &Plan {
         steps: &[],
@@ -241,26 +194,16 @@ const V20251002PREVIEW: VersionInfo = VersionInfo {
             ),
         ],
     },
+    ..VersionInfo::PLAIN
 };
 
 const V20260501: VersionInfo = VersionInfo {
     name: "v20260501",
     api_version: "2026-05-01",
     sources: SOURCES_20260501,
-    is_on_request: true,
     spec: <v20260501::ManagedClusterSpec as Shaped>::SHAPE,
     status: <v20260501::ManagedClusterStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
+    is_on_request: true,
     keep_unknown: &[&["properties", "agentPoolProfiles"]],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    ..VersionInfo::PLAIN
 };

@@ -19,10 +19,7 @@ pub static MANAGED_CLUSTERS_AGENT_POOL: KindInfo = KindInfo {
         arm_type: "Microsoft.ContainerService/managedClusters/agentPools",
         scope: Scope::ResourceGroup,
     },
-    owner: OwnerRule::Kind {
-        group: "containerservice.azure.com",
-        kind: "ManagedCluster",
-    },
+    owner: OwnerRule::Kind { group: "containerservice.azure.com", kind: "ManagedCluster" },
     name: NameRule::Free(
         &shape::Rules {
             pattern: Some("^[a-z][a-z0-9]{0,11}$"),
@@ -37,16 +34,7 @@ pub static MANAGED_CLUSTERS_AGENT_POOL: KindInfo = KindInfo {
         spec: <hub::ManagedClustersAgentPoolSpec as Shaped>::SHAPE,
         status: <hub::ManagedClustersAgentPoolStatus as Shaped>::SHAPE,
     },
-    secrets: &[],
-    config_maps: &[],
-    errors: &[
-        ErrorRule {
-            code: Some("NodePoolMcVersionIncompatible"),
-            status: None,
-            message: None,
-            class: ErrorClass::RetrySlow,
-        },
-    ],
+    errors: &[ErrorRule::of("NodePoolMcVersionIncompatible", ErrorClass::RetrySlow)],
     azure_owned: &[
         "properties.count while properties.enableAutoScaling and properties.provisioningState is Upgrading",
         "properties.count from properties.minCount to properties.maxCount while properties.enableAutoScaling",
@@ -64,70 +52,36 @@ pub static MANAGED_CLUSTERS_AGENT_POOL: KindInfo = KindInfo {
         "properties.spotMaxPrice unset as -1",
         "properties.vmSize as any-case",
     ],
+    ..KindInfo::PLAIN
 };
 
 const V20240901: VersionInfo = VersionInfo {
     name: "v1api20240901",
     api_version: "2024-09-01",
     sources: SOURCES_20240901,
-    is_on_request: false,
     spec: <v20240901::ManagedClustersAgentPoolSpec as Shaped>::SHAPE,
     status: <v20240901::ManagedClustersAgentPoolStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: false,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    verbs: Verbs { patch: false, ..Verbs::USUAL },
+    ..VersionInfo::PLAIN
 };
 
 const V20250801: VersionInfo = VersionInfo {
     name: "v1api20250801",
     api_version: "2025-08-01",
     sources: SOURCES_20250801,
-    is_on_request: false,
     spec: <v20250801::ManagedClustersAgentPoolSpec as Shaped>::SHAPE,
     status: <v20250801::ManagedClustersAgentPoolStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: false,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    verbs: Verbs { patch: false, ..Verbs::USUAL },
+    ..VersionInfo::PLAIN
 };
 
 const V20251002PREVIEW: VersionInfo = VersionInfo {
     name: "v20251002preview",
     api_version: "2025-10-02-preview",
     sources: SOURCES_20251002PREVIEW,
-    is_on_request: false,
     spec: <v20251002preview::ManagedClustersAgentPoolSpec as Shaped>::SHAPE,
     status: <v20251002preview::ManagedClustersAgentPoolStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: false,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
+    verbs: Verbs { patch: false, ..Verbs::USUAL },
     spec_plan: &Plan {
         steps: &[],
         nested: &[
@@ -178,26 +132,16 @@ const V20251002PREVIEW: VersionInfo = VersionInfo {
             ),
         ],
     },
+    ..VersionInfo::PLAIN
 };
 
 const V20260501: VersionInfo = VersionInfo {
     name: "v20260501",
     api_version: "2026-05-01",
     sources: SOURCES_20260501,
-    is_on_request: true,
     spec: <v20260501::ManagedClustersAgentPoolSpec as Shaped>::SHAPE,
     status: <v20260501::ManagedClustersAgentPoolStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: false,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    is_on_request: true,
+    verbs: Verbs { patch: false, ..Verbs::USUAL },
+    ..VersionInfo::PLAIN
 };

@@ -2,7 +2,7 @@
 
 use armature_shapes::kind::{
     ConfigMapExport, HubInfo, KindInfo, NameRule, OwnerRule, Plan, Remote, Scope, SecretExport,
-    SecretSource, Step, Verbs, VersionInfo,
+    SecretSource, Step, VersionInfo,
 };
 use armature_shapes::shape::{self, Shaped};
 
@@ -21,33 +21,17 @@ pub static FLEXIBLE_SERVER: KindInfo = KindInfo {
         arm_type: "Microsoft.DBforMySQL/flexibleServers",
         scope: Scope::ResourceGroup,
     },
-    owner: OwnerRule::Kind {
-        group: "resources.azure.com",
-        kind: "ResourceGroup",
-    },
+    owner: OwnerRule::Kind { group: "resources.azure.com", kind: "ResourceGroup" },
     name: NameRule::Free(
-        &shape::Rules {
-            min_length: Some(1),
-            max_length: Some(63),
-            ..shape::Rules::NONE
-        },
+        &shape::Rules { min_length: Some(1), max_length: Some(63), ..shape::Rules::NONE },
     ),
     versions: &[
         V20210501,
-        VersionInfo {
-            name: "v20210501",
-            ..V20210501
-        },
+        VersionInfo { name: "v20210501", ..V20210501 },
         V20230630,
-        VersionInfo {
-            name: "v20230630",
-            ..V20230630
-        },
+        VersionInfo { name: "v20230630", ..V20230630 },
         V20231230,
-        VersionInfo {
-            name: "v20231230",
-            ..V20231230
-        },
+        VersionInfo { name: "v20231230", ..V20231230 },
         V20241230,
         V20250601PREVIEW,
     ],
@@ -63,44 +47,27 @@ pub static FLEXIBLE_SERVER: KindInfo = KindInfo {
         },
     ],
     config_maps: &[
-        ConfigMapExport {
-            key: "administratorLogin",
-            status_path: &["administratorLogin"],
-        },
+        ConfigMapExport { key: "administratorLogin", status_path: &["administratorLogin"] },
         ConfigMapExport {
             key: "fullyQualifiedDomainName",
             status_path: &["fullyQualifiedDomainName"],
         },
     ],
-    errors: &[],
     azure_owned: &[
         "properties.availabilityZone exchanged with properties.highAvailability.standbyAvailabilityZone while properties.highAvailability.mode is ZoneRedundant",
         "properties.replicationRole told while azure properties.replicationRole is None",
         "properties.storage.iops while properties.storage.autoIoScaling is Enabled",
         "properties.storage.storageSizeGB or later while properties.storage.autoGrow is Enabled",
     ],
-    equal_values: &[],
+    ..KindInfo::PLAIN
 };
 
 const V20210501: VersionInfo = VersionInfo {
     name: "v1api20210501",
     api_version: "2021-05-01",
     sources: SOURCES_20210501,
-    is_on_request: false,
     spec: <v20210501::FlexibleServerSpec as Shaped>::SHAPE,
     status: <v20210501::FlexibleServerStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
     status_plan: &Plan {
         steps: &[],
         nested: &[
@@ -118,27 +85,15 @@ const V20210501: VersionInfo = VersionInfo {
             ),
         ],
     },
+    ..VersionInfo::PLAIN
 };
 
 const V20230630: VersionInfo = VersionInfo {
     name: "v1api20230630",
     api_version: "2023-06-30",
     sources: SOURCES_20230630,
-    is_on_request: false,
     spec: <v20230630::FlexibleServerSpec as Shaped>::SHAPE,
     status: <v20230630::FlexibleServerStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
     status_plan: &Plan {
         steps: &[],
         nested: &[
@@ -156,27 +111,15 @@ const V20230630: VersionInfo = VersionInfo {
             ),
         ],
     },
+    ..VersionInfo::PLAIN
 };
 
 const V20231230: VersionInfo = VersionInfo {
     name: "v1api20231230",
     api_version: "2023-12-30",
     sources: SOURCES_20231230,
-    is_on_request: false,
     spec: <v20231230::FlexibleServerSpec as Shaped>::SHAPE,
     status: <v20231230::FlexibleServerStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
     status_plan: &Plan {
         steps: &[],
         nested: &[
@@ -194,27 +137,15 @@ const V20231230: VersionInfo = VersionInfo {
             ),
         ],
     },
+    ..VersionInfo::PLAIN
 };
 
 const V20241230: VersionInfo = VersionInfo {
     name: "v20241230",
     api_version: "2024-12-30",
     sources: SOURCES_20241230,
-    is_on_request: false,
     spec: <v20241230::FlexibleServerSpec as Shaped>::SHAPE,
     status: <v20241230::FlexibleServerStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
     status_plan: &Plan {
         steps: &[],
         nested: &[
@@ -232,26 +163,14 @@ const V20241230: VersionInfo = VersionInfo {
             ),
         ],
     },
+    ..VersionInfo::PLAIN
 };
 
 const V20250601PREVIEW: VersionInfo = VersionInfo {
     name: "v20250601preview",
     api_version: "2025-06-01-preview",
     sources: SOURCES_20250601PREVIEW,
-    is_on_request: false,
     spec: <v20250601preview::FlexibleServerSpec as Shaped>::SHAPE,
     status: <v20250601preview::FlexibleServerStatus as Shaped>::SHAPE,
-    verbs: Verbs {
-        get: true,
-        head: false,
-        put: true,
-        patch: true,
-        delete: true,
-        put_long_running: true,
-        delete_long_running: true,
-    },
-    child_lists: &[],
-    keep_unknown: &[],
-    spec_plan: &Plan::SAME,
-    status_plan: &Plan::SAME,
+    ..VersionInfo::PLAIN
 };

@@ -62,9 +62,7 @@ const SOURCES_20231230: &[&str] = &[
     "specification/mysql/resource-manager/Microsoft.DBforMySQL/common-types/v1/common-types.json",
 ];
 
-const SOURCES_20241230: &[&str] = &[
-    "generated/mysql/microsoft.dbformysql/2024-12-30/types.json",
-];
+const SOURCES_20241230: &[&str] = &["generated/mysql/microsoft.dbformysql/2024-12-30/types.json"];
 
 const SOURCES_20250601PREVIEW: &[&str] = &[
     "generated/mysql/microsoft.dbformysql/2025-06-01-preview/types.json",

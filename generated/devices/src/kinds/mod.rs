@@ -15,6 +15,4 @@ const SOURCES_20210702: &[&str] = &[
     "specification/iothub/resource-manager/Microsoft.Devices/stable/2021-07-02/iothub.json",
 ];
 
-const SOURCES_20230630: &[&str] = &[
-    "generated/iothub/microsoft.devices/2023-06-30/types.json",
-];
+const SOURCES_20230630: &[&str] = &["generated/iothub/microsoft.devices/2023-06-30/types.json"];

@@ -43,6 +43,4 @@ const SOURCES_20240101: &[&str] = &[
     "specification/eventhub/resource-manager/common/v2/definitions.json",
 ];
 
-const SOURCES_20260101: &[&str] = &[
-    "generated/eventhub/microsoft.eventhub/2026-01-01/types.json",
-];
+const SOURCES_20260101: &[&str] = &["generated/eventhub/microsoft.eventhub/2026-01-01/types.json"];

@@ -49,9 +49,7 @@ pub static KINDS: &[&KindInfo] = &[
     &WORKBOOK,
 ];
 
-const SOURCES_20171001: &[&str] = &[
-    "generated/monitor/microsoft.insights/2017-10-01/types.json",
-];
+const SOURCES_20171001: &[&str] = &["generated/monitor/microsoft.insights/2017-10-01/types.json"];
 
 const SOURCES_20180301: &[&str] = &[
     "specification/common-types/resource-management/v2/types.json",
@@ -111,18 +109,12 @@ const SOURCES_20230601: &[&str] = &[
     "specification/common-types/resource-management/v3/managedidentity.json",
 ];
 
-const SOURCES_20240311: &[&str] = &[
-    "generated/monitor/microsoft.insights/2024-03-11/types.json",
-];
+const SOURCES_20240311: &[&str] = &["generated/monitor/microsoft.insights/2024-03-11/types.json"];
 
 const SOURCES_20250101PREVIEW: &[&str] = &[
     "generated/monitor/microsoft.insights/2025-01-01-preview/types.json",
 ];
 
-const SOURCES_20260101: &[&str] = &[
-    "generated/monitor/microsoft.insights/2026-01-01/types.json",
-];
+const SOURCES_20260101: &[&str] = &["generated/monitor/microsoft.insights/2026-01-01/types.json"];
 
-const SOURCES_20260301: &[&str] = &[
-    "generated/monitor/microsoft.insights/2026-03-01/types.json",
-];
+const SOURCES_20260301: &[&str] = &["generated/monitor/microsoft.insights/2026-03-01/types.json"];

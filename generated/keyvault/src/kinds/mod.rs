@@ -21,6 +21,4 @@ const SOURCES_20230701: &[&str] = &[
     "specification/keyvault/resource-manager/Microsoft.KeyVault/stable/2023-07-01/keyvault.json",
 ];
 
-const SOURCES_20260201: &[&str] = &[
-    "generated/keyvault/microsoft.keyvault/2026-02-01/types.json",
-];
+const SOURCES_20260201: &[&str] = &["generated/keyvault/microsoft.keyvault/2026-02-01/types.json"];

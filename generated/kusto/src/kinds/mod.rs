@@ -32,10 +32,6 @@ const SOURCES_20230815: &[&str] = &[
     "specification/common-types/resource-management/v3/types.json",
 ];
 
-const SOURCES_20240413: &[&str] = &[
-    "generated/azure-kusto/microsoft.kusto/2024-04-13/types.json",
-];
+const SOURCES_20240413: &[&str] = &["generated/azure-kusto/microsoft.kusto/2024-04-13/types.json"];
 
-const SOURCES_20250214: &[&str] = &[
-    "generated/azure-kusto/microsoft.kusto/2025-02-14/types.json",
-];
+const SOURCES_20250214: &[&str] = &["generated/azure-kusto/microsoft.kusto/2025-02-14/types.json"];

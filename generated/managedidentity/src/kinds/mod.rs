@@ -11,10 +11,7 @@ pub use federated_identity_credential::FEDERATED_IDENTITY_CREDENTIAL;
 pub use user_assigned_identity::USER_ASSIGNED_IDENTITY;
 
 /// Every kind of the group, by name.
-pub static KINDS: &[&KindInfo] = &[
-    &FEDERATED_IDENTITY_CREDENTIAL,
-    &USER_ASSIGNED_IDENTITY,
-];
+pub static KINDS: &[&KindInfo] = &[&FEDERATED_IDENTITY_CREDENTIAL, &USER_ASSIGNED_IDENTITY];
 
 const SOURCES_20181130: &[&str] = &[
     "specification/common-types/resource-management/v1/types.json",

@@ -18,6 +18,4 @@ const SOURCES_20230403: &[&str] = &[
     "specification/monitor/resource-manager/Microsoft.Monitor/stable/2023-04-03/monitoringAccounts_API.json",
 ];
 
-const SOURCES_20251003: &[&str] = &[
-    "generated/monitor/microsoft.monitor/2025-10-03/types.json",
-];
+const SOURCES_20251003: &[&str] = &["generated/monitor/microsoft.monitor/2025-10-03/types.json"];

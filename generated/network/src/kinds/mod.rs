@@ -277,26 +277,16 @@ const SOURCES_20240101: &[&str] = &[
     "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/webapplicationfirewall.json",
 ];
 
-const SOURCES_20240301: &[&str] = &[
-    "generated/network/microsoft.network/2024-03-01/types.json",
-];
+const SOURCES_20240301: &[&str] = &["generated/network/microsoft.network/2024-03-01/types.json"];
 
-const SOURCES_20240601: &[&str] = &[
-    "generated/privatedns/microsoft.network/2024-06-01/types.json",
-];
+const SOURCES_20240601: &[&str] = &["generated/privatedns/microsoft.network/2024-06-01/types.json"];
 
-const SOURCES_20241001: &[&str] = &[
-    "generated/network/microsoft.network/2024-10-01/types.json",
-];
+const SOURCES_20241001: &[&str] = &["generated/network/microsoft.network/2024-10-01/types.json"];
 
-const SOURCES_20250301: &[&str] = &[
-    "generated/network/microsoft.network/2025-03-01/types.json",
-];
+const SOURCES_20250301: &[&str] = &["generated/network/microsoft.network/2025-03-01/types.json"];
 
 const SOURCES_20250501: &[&str] = &[
     "generated/dnsresolver/microsoft.network/2025-05-01/types.json",
 ];
 
-const SOURCES_20250901: &[&str] = &[
-    "generated/network/microsoft.network/2025-09-01/types.json",
-];
+const SOURCES_20250901: &[&str] = &["generated/network/microsoft.network/2025-09-01/types.json"];

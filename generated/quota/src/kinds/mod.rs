@@ -11,6 +11,4 @@ pub use quota::QUOTA;
 /// Every kind of the group, by name.
 pub static KINDS: &[&KindInfo] = &[&QUOTA];
 
-const SOURCES_20250901: &[&str] = &[
-    "generated/quota/microsoft.quota/2025-09-01/types.json",
-];
+const SOURCES_20250901: &[&str] = &["generated/quota/microsoft.quota/2025-09-01/types.json"];

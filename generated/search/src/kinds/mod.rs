@@ -21,6 +21,4 @@ const SOURCES_20231101: &[&str] = &[
     "specification/search/resource-manager/Microsoft.Search/stable/2023-11-01/search.json",
 ];
 
-const SOURCES_20250501: &[&str] = &[
-    "generated/search/microsoft.search/2025-05-01/types.json",
-];
+const SOURCES_20250501: &[&str] = &["generated/search/microsoft.search/2025-05-01/types.json"];

@@ -15,12 +15,7 @@ pub use replica::REPLICA;
 pub use signal_r::SIGNAL_R;
 
 /// Every kind of the group, by name.
-pub static KINDS: &[&KindInfo] = &[
-    &CUSTOM_CERTIFICATE,
-    &CUSTOM_DOMAIN,
-    &REPLICA,
-    &SIGNAL_R,
-];
+pub static KINDS: &[&KindInfo] = &[&CUSTOM_CERTIFICATE, &CUSTOM_DOMAIN, &REPLICA, &SIGNAL_R];
 
 const SOURCES_20211001: &[&str] = &[
     "specification/common-types/resource-management/v2/types.json",

@@ -79,10 +79,6 @@ const SOURCES_20230101: &[&str] = &[
     "specification/storage/resource-manager/Microsoft.Storage/stable/2023-01-01/table.json",
 ];
 
-const SOURCES_20250601: &[&str] = &[
-    "generated/storage/microsoft.storage/2025-06-01/types.json",
-];
+const SOURCES_20250601: &[&str] = &["generated/storage/microsoft.storage/2025-06-01/types.json"];
 
-const SOURCES_20260401: &[&str] = &[
-    "generated/storage/microsoft.storage/2026-04-01/types.json",
-];
+const SOURCES_20260401: &[&str] = &["generated/storage/microsoft.storage/2026-04-01/types.json"];

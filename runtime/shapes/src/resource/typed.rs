@@ -268,6 +268,46 @@ impl<K: TypedKind> kube_core::Resource for TypedObject<K> {
     }
 }
 
+/// Typed kinds of one version: `Vault: VaultKind { VaultSpec, VaultStatus } = VAULT, "v1api20230701";`, one a line.
+///
+/// Each gets a marker type that names kind and version, `VaultKind`, and the object type that goes with it, `Vault`.
+///
+/// ```
+/// use armature_shapes::kind::{KindInfo, TypedKind};
+/// use armature_shapes::{shaped, typed_kinds};
+///
+/// static STORE: KindInfo = KindInfo { kind: "Store", ..KindInfo::PLAIN };
+/// shaped! { StoreSpec { location: String = "location"; } }
+/// shaped! { StoreStatus { id: String = "id"; } }
+/// typed_kinds! {
+///     Store: StoreKind { StoreSpec, StoreStatus } = STORE, "v20230101";
+/// }
+///
+/// assert_eq!((StoreKind::KIND.kind, StoreKind::VERSION), ("Store", "v20230101"));
+/// let mut store = Store::new("shop", StoreSpec { location: Some("westus".to_owned()) });
+/// store.status = Some(StoreStatus::default());
+/// ```
+#[macro_export]
+macro_rules! typed_kinds {
+    ($($kind:ident: $marker:ident { $spec:ident, $status:ident } = $info:path, $version:literal;)*) => {
+        $(
+            #[doc = concat!("Names `", stringify!($kind), "` in version `", $version, "`.")]
+            #[derive(Clone, Copy, Debug, Default)]
+            pub struct $marker;
+
+            impl $crate::kind::TypedKind for $marker {
+                type Spec = $spec;
+                type Status = $status;
+                const KIND: &'static $crate::kind::KindInfo = &$info;
+                const VERSION: &'static str = $version;
+            }
+
+            #[doc = concat!("A `", stringify!($kind), "` as `kube::Api` takes it.")]
+            pub type $kind = $crate::resource::TypedObject<$marker>;
+        )*
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -256,6 +256,24 @@ impl<S> FieldOf<S> {
         self
     }
 
+    /// An integer of 32 bits, which its constraints say as well.
+    pub const fn int32(self) -> Self {
+        const RULES: &Rules = &Rules {
+            format: Some("int32"),
+            ..Rules::NONE
+        };
+        self.integer(IntegerFormat::Int32).rules(RULES)
+    }
+
+    /// An integer of 64 bits, which its constraints say as well.
+    pub const fn int64(self) -> Self {
+        const RULES: &Rules = &Rules {
+            format: Some("int64"),
+            ..Rules::NONE
+        };
+        self.integer(IntegerFormat::Int64).rules(RULES)
+    }
+
     /// Width of an integer field; `i64` alone says [`IntegerFormat::Plain`].
     ///
     /// # Panics

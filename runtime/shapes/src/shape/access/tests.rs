@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::shape::{decode, encode};
+use crate::shape::{IntegerFormat, Rules, Type, decode, encode};
 use crate::testing::arbitrary::Arbitrary;
 use crate::testing::everything::{Child, Colour, Everything, Leaf};
 
@@ -133,4 +133,33 @@ fn a_fresh_struct_is_empty() {
         .map(|(field, _)| field.name)
         .collect();
     assert_eq!(fields, ["count"]);
+}
+
+crate::shaped! {
+    /// Integers, as generated code says it and in full.
+    Numbers {
+        /// In short.
+        short: i64 = "short".at(&["short"]).int32();
+        /// The same in full.
+        full: i64 = "full".at(&["full"]).integer(IntegerFormat::Int32)
+            .rules(&Rules { format: Some("int32"), ..Rules::NONE });
+        /// Other constraints stand for themselves.
+        port: i64 = "port".at(&["port"]).int32().rules(&Rules { maximum: Some(65535.0), ..Rules::NONE });
+        /// Of 64 bits.
+        long: i64 = "long".at(&["long"]).int64();
+    }
+}
+
+#[test]
+fn widths_in_short_are_those_in_full() {
+    let [short, full, port, long] = Numbers::SHAPE.fields else {
+        panic!("four fields");
+    };
+    assert_eq!(format!("{:?}", short.ty), format!("{:?}", full.ty));
+    assert_eq!(short.rules, full.rules);
+    assert!(matches!(port.ty, Type::Integer(IntegerFormat::Int32)));
+    let of_port = (port.rules.format, port.rules.maximum);
+    assert_eq!(of_port, (None, Some(65535.0)));
+    assert!(matches!(long.ty, Type::Integer(IntegerFormat::Int64)));
+    assert_eq!(long.rules.format, Some("int64"));
 }
