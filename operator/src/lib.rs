@@ -49,6 +49,7 @@ mod memory;
 mod metrics;
 mod migration;
 pub mod operator;
+mod pass_threads;
 pub mod plan;
 mod platform;
 mod profile;

@@ -1,5 +1,7 @@
 //! Log lines: for people on a terminal, JSON for collectors.
 
+mod one_line;
+
 use tracing::{Level, Metadata, Subscriber};
 use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::fmt::MakeWriter;
@@ -8,6 +10,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
+use self::one_line::OneLine;
 use crate::colour::Colour;
 use crate::traces::Traces;
 
@@ -42,7 +45,9 @@ impl LogStyle {
         S: Subscriber + for<'span> LookupSpan<'span>,
         W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
     {
-        let layer = fmt::layer().with_writer(writer).with_ansi(self.ansi);
+        let layer = fmt::layer()
+            .with_writer(OneLine(writer))
+            .with_ansi(self.ansi);
         let layer = if self.json {
             layer.json().flatten_event(true).boxed()
         } else {
@@ -138,6 +143,36 @@ mod tests {
             tracing::debug!(target: "hyper", "connected");
         });
         lines.text()
+    }
+
+    /// Words of a tenant or of Azure that would look like a line of the operator's own, or like other words.
+    #[test]
+    fn whatever_is_logged_is_one_line() {
+        let forged = "x\n2026-11-29T13:00:00Z  WARN the key was replaced\r\u{202e}nimda \u{1b}[31m";
+        for json in [false, true] {
+            for ansi in [false, true] {
+                let style = LogStyle {
+                    json,
+                    ansi,
+                    verbosity: 0,
+                };
+                let lines = Lines::default();
+                let subscriber = Registry::default().with(style.lines(lines.writer()));
+                tracing::subscriber::with_default(subscriber, || {
+                    let _pass = tracing::info_span!("reconcile", name = forged).entered();
+                    tracing::warn!(text = forged, shown = %forged, debug = ?forged, "{forged}");
+                });
+                let text = lines.text();
+                assert_eq!(text.matches('\n').count(), 1, "{text:?}");
+                assert!(text.ends_with('\n'), "{text:?}");
+                assert!(!text.contains(['\r', '\u{202e}']), "{text:?}");
+                assert!(!text.contains("\u{1b}[31m"), "{text:?}");
+                if json {
+                    let line: serde_json::Value = serde_json::from_str(&text).unwrap();
+                    assert_eq!(line["text"], forged);
+                }
+            }
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::OperatorConfig;
 use crate::metrics::{Metrics, State};
+use crate::pass_threads::{PassThreads, Timed};
 use crate::start_error::StartError;
 use crate::turn::Turn;
 
@@ -40,6 +41,7 @@ pub struct Manager {
     /// Asks Azure what changed, where that is wanted.
     lookout: Option<Lookout>,
     time: Time,
+    threads: PassThreads,
     namespaces: Vec<String>,
     metrics: Metrics,
     cluster: Cluster,
@@ -97,6 +99,7 @@ impl Manager {
             reconciler,
             lookout,
             time: config.time,
+            threads: PassThreads::start().map_err(StartError::Threads)?,
             namespaces: config.target_namespaces.clone(),
             metrics,
             cluster,
@@ -155,11 +158,15 @@ impl Manager {
         };
         let work = |look: Look| {
             let (reconciler, metrics) = (reconciler.clone(), self.metrics.clone());
-            async move {
+            Timed::new(look.clone(), async move {
                 let pass = reconciler.look(&look);
                 metrics.reconcile(look.key.kind, look.waited, pass).await
-            }
+            })
         };
+        let threads = self.threads;
+        if let Some(threads) = threads.handle() {
+            self.queue.run_passes_on(threads.clone());
+        }
         let looking_out = async {
             if let Some(lookout) = &self.lookout {
                 lookout.run(self.time, stop.clone()).await;

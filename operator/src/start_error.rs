@@ -41,6 +41,9 @@ pub enum StartError {
     /// Handwritten extensions contradict each other; a defect of this program.
     #[error(transparent)]
     Extensions(#[from] RegisterError),
+    /// The system gives no threads for passes.
+    #[error("threads for passes over objects cannot be started: {0}")]
+    Threads(#[source] std::io::Error),
     /// TLS cannot be set up.
     #[error("TLS cannot be set up: {0}")]
     Tls(#[from] rustls::Error),

@@ -9,6 +9,7 @@ use super::observed::Differences;
 use super::outcome::Failure;
 use super::port::EventNote;
 use crate::extension::Prerequisite;
+use crate::plain::plain;
 
 /// One step. The driver performs it and asks again, with what it has found out as [`super::observed::Observed`].
 #[derive(Clone, Debug, PartialEq)]
@@ -216,7 +217,7 @@ pub fn warning(reason: &str, message: impl Into<String>) -> EventNote {
     EventNote {
         warning: true,
         reason: reason.to_owned(),
-        message: message.into(),
+        message: plain(&message.into()).into_owned(),
         paths: Vec::new(),
     }
 }

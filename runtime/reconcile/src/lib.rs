@@ -24,6 +24,7 @@
 //! | [`annotations`], [`policy`], [`names`] | what users may say, and all names on the wire |
 //! | [`side_condition`] | conditions beside `Ready` that show what annotations ask for |
 //! | `testing` | ports in memory, with the feature `testing` |
+//! | [`mod@plain`] | texts of others as messages show them |
 //! | [`port`] | how the driver reaches Kubernetes |
 //! | [`remote`] | how it reaches what objects stand for: Azure Resource Manager, and others |
 //!
@@ -79,6 +80,7 @@ pub mod lookout;
 pub mod observed;
 pub mod outcome;
 pub mod persist;
+pub mod plain;
 pub mod policy;
 pub mod port;
 pub mod protection;

@@ -82,6 +82,7 @@ pub use departures::Departures;
 pub use items::{Fate, Item};
 pub use stored_check::StoredCheck;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,6 +90,7 @@ use armature_azure::Transport;
 use armature_azure::budget::Budget;
 use armature_engine::expression::Cache;
 use armature_shapes::resource::ObjectKey;
+use futures::FutureExt;
 use jiff::Timestamp;
 use limit::Limit;
 use pass::{Pass, Unreadable};
@@ -199,9 +201,12 @@ impl Reconciler {
             result = tracing::field::Empty,
         );
         async {
-            let requeue = match self.pass(key, first_look).await {
-                Ok(requeue) => requeue,
-                Err(error) => {
+            let pass = AssertUnwindSafe(self.pass(key, first_look)).catch_unwind();
+            let requeue = match pass.await {
+                Ok(Ok(requeue)) => requeue,
+                // What is shared between passes is whole at each point at which one may end.
+                Err(_) => self.tell_defect(key).await,
+                Ok(Err(error)) => {
                     match &error {
                         KubernetesError::Conflict { .. } => self.catch_up(key).await,
                         KubernetesError::Refused { .. } => self.tell_refused(key, &error).await,
@@ -224,13 +229,26 @@ impl Reconciler {
         }
     }
 
+    /// Says that the pass itself failed. What it said of it is in the log, and may have been about a secret.
+    async fn tell_defect(&self, key: &ObjectKey) -> Requeue {
+        tracing::error!("the pass panicked; this is a defect of the operator");
+        let message = "a defect of the operator: it failed while it looked at this object, and its log says where. Please report \
+                       it. It is tried again";
+        self.tell(key, message.to_owned()).await;
+        Requeue::Backoff(RetryClass::VerySlow)
+    }
+
     /// Says in the object's conditions what Kubernetes refused of it, and by an event where that is refused as well.
     async fn tell_refused(&self, key: &ObjectKey, refused: &KubernetesError) {
+        self.tell(key, refused.to_string()).await;
+    }
+
+    async fn tell(&self, key: &ObjectKey, message: String) {
         let told = async {
             let Some(object) = self.kubernetes.get(key).await? else {
                 return Ok(());
             };
-            let failure = Failure::warning(reason::FAILED, RetryClass::Slow, refused.to_string());
+            let failure = Failure::warning(reason::FAILED, RetryClass::Slow, message);
             let event = warning(reason::FAILED, &failure.message);
             self.kubernetes.record(&object, event).await;
             let mut unwritten = Unreadable {
@@ -241,7 +259,7 @@ impl Reconciler {
             unwritten.finish_unreadable().await.map(drop)
         };
         if let Err(error) = told.await {
-            tracing::warn!(%error, "the object's conditions do not say what was refused");
+            tracing::warn!(%error, "the object's conditions do not say why it failed");
         }
     }
 

@@ -6,6 +6,7 @@ use armature_shapes::quote;
 
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Severity, Verdict, reason};
+use crate::plain::plain;
 
 /// Bytes of the longest reason (Kubernetes' `metav1.Condition` has 1,024) and message: words of an object and answers of Azure
 /// may be of any length, and a status that etcd does not take tells nothing.
@@ -70,7 +71,8 @@ impl Failure {
 
 impl From<&Failure> for Verdict {
     fn from(failure: &Failure) -> Self {
-        let (mut reason, mut message) = (failure.reason.clone(), failure.message.clone());
+        let [mut reason, mut message] =
+            [&failure.reason, &failure.message].map(|text| plain(text).into_owned());
         quote::cut(&mut reason, LONGEST_REASON);
         quote::cut(&mut message, LONGEST_MESSAGE);
         Self {

@@ -26,6 +26,7 @@ use std::time::Duration;
 use armature_azure::budget::Urgency;
 use armature_shapes::resource::{Kind, ObjectKey};
 use state::State;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, timeout_at};
@@ -122,6 +123,7 @@ struct Shared {
     random: Arc<dyn Random>,
     rest: OnceLock<Arc<dyn Rest>>,
     api_server: OnceLock<Arc<dyn ApiServer>>,
+    passes: OnceLock<Handle>,
 }
 
 impl Queue {
@@ -135,6 +137,7 @@ impl Queue {
                 random,
                 rest: OnceLock::new(),
                 api_server: OnceLock::new(),
+                passes: OnceLock::new(),
             }),
         }
     }
@@ -149,6 +152,12 @@ impl Queue {
     pub fn spare(&self, api_server: Arc<dyn ApiServer>) {
         // Whoever came first stays.
         let _ = self.shared.api_server.set(api_server);
+    }
+
+    /// Has passes run on the threads of this runtime, and not on those of whoever runs the queue. Counts once for a queue.
+    pub fn run_passes_on(&self, passes: Handle) {
+        // Whoever came first stays.
+        let _ = self.shared.passes.set(passes);
     }
 
     /// What came of the latest pass over an object.
@@ -240,7 +249,11 @@ impl Queue {
                 since_first: taken.since_first,
                 waited: taken.waited,
             };
-            let id = tasks.spawn(work(look)).id();
+            let pass = work(look);
+            let id = match self.shared.passes.get() {
+                Some(passes) => tasks.spawn_on(pass, passes).id(),
+                None => tasks.spawn(pass).id(),
+            };
             keys.insert(id, key);
         }
     }

@@ -488,3 +488,44 @@ async fn a_wrong_owner_kind_is_an_error() {
     let message = world.cluster.message(&boxed);
     assert!(message.contains("expected a ResourceGroup"), "{message}");
 }
+
+/// Fails as no code should.
+struct Defect;
+
+#[async_trait]
+impl PreReconciliationChecker for Defect {
+    type Hub = HubStore;
+
+    async fn check(
+        &self,
+        _: &Context,
+        _: &TypedObject<HubStore>,
+        _: Next<'_, PreCheck>,
+    ) -> Answer<PreCheck> {
+        panic!("an index is out of bounds, and here is hunter2");
+    }
+}
+
+#[tokio::test]
+async fn a_pass_that_panics_says_so_in_its_object_and_nothing_of_what_was_said() {
+    let mut world = World::with_group().await;
+    world.extensions = Registry::builder()
+        .register_pre_checker(Defect)
+        .build()
+        .expect("one");
+    let store = world.store(json!({"capacity": 5}));
+    let requeue = world.pass(&store).await;
+    assert_eq!(requeue, Requeue::Backoff(RetryClass::VerySlow));
+    assert_eq!(world.ready(&store), "False/Warning/Failed");
+    let message = world.message(&store);
+    assert!(
+        message.starts_with("a defect of the operator:"),
+        "{message}"
+    );
+    assert!(!message.contains("hunter2"), "{message}");
+    assert_eq!(world.cluster.take_events().last().unwrap().1, message);
+
+    world.extensions = Registry::default();
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(world.ready(&store), "True//Succeeded");
+}
