@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 use crate::plan::{Change, Draw};
 
 /// Members of every spec that say who the object is and not what it should be.
-const IDENTITY: [&str; 5] = [
+const IDENTITY: [&str; 6] = [
     "owner",
     "azureName",
+    "azureNameFromConfig",
     "operatorSpec",
     "location",
     "originalVersion",

@@ -78,7 +78,7 @@ fn is_beyond_its_bounds(
 }
 
 /// Whether an event says that a value is left to Azure.
-fn is_told(record: &Record, path: &[String]) -> bool {
+pub fn is_told(record: &Record, path: &[String]) -> bool {
     let names = |event: &String| {
         let mut members = path.iter().filter(|step| step.parse::<usize>().is_err());
         event.starts_with(names::event::OWNED) && members.all(|name| event.contains(name.as_str()))

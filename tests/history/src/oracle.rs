@@ -174,6 +174,8 @@ impl<'w> Ends<'w> {
                 || self.is_of_others(found)
                 || self.record.shared.explains(found)
                 || self.is_default_of_others(found)
+                || self.is_kept_default(found)
+                || self.is_left_at_takeover(found)
                 || self.is_moved(found)
                 || is_told(world, &self.record, &self.last, found)
                 || world.keeps() && was_there(&self.record, found)
@@ -222,16 +224,44 @@ impl<'w> Ends<'w> {
         let touched = self.record.touched.iter();
         let is_written = |at: u64| self.puts.iter().any(|put| *put > at);
         let mut touched = touched.filter(|it| !it.is_edited && !is_written(it.at));
-        let word = found.want.as_ref().and_then(Value::as_str);
-        let path = shown(&found.path);
-        let mut rules = self.subject.kind.equal_values.iter();
         found.have.is_none()
             && touched.any(|it| related(&it.path, &found.path))
-            && rules.any(|rule| {
-                let words = rule.strip_prefix(&*path);
-                let words = words.and_then(|rest| rest.strip_prefix(" unset as "));
-                words.is_some_and(|words| words.split(" or ").any(|known| Some(known) == word))
-            })
+            && self.is_unset_as(&found.path, found.want.as_ref())
+    }
+
+    /// Whether a service keeps what the manifest no longer names, and the kind says that it is the same as none.
+    fn is_kept_default(&self, found: &Mismatch) -> bool {
+        self.world.keeps()
+            && found.want.is_none()
+            && !self.last.has(&found.path)
+            && self.is_unset_as(&found.path, found.have.as_ref())
+    }
+
+    /// Whether the kind says that a value is the same as none.
+    fn is_unset_as(&self, path: &[String], value: Option<&Value>) -> bool {
+        let Some(word) = value.and_then(Value::as_str) else {
+            return false;
+        };
+        let path = shown(path);
+        let mut rules = self.subject.kind.equal_values.iter();
+        rules.any(|rule| {
+            let words = rule.strip_prefix(&*path);
+            let words = words.and_then(|rest| rest.strip_prefix(" unset as "));
+            words.is_some_and(|words| words.split(" or ").any(|known| known == word))
+        })
+    }
+
+    /// Whether an object was taken over with an edit that was not sent, Azure still has what it had then, the kind says that such a
+    /// value is Azure's until it is edited, and that was told. Nobody knows what of it was the edit.
+    fn is_left_at_takeover(&self, found: &Mismatch) -> bool {
+        let path = &found.path;
+        let [unsent, had] =
+            [&self.record.unsent, &self.record.others].map(|it| at(it.as_ref(), path));
+        has_right(self.subject, path, &["told"])
+            && unsent.is_some()
+            && unsent == found.want.as_ref()
+            && had == found.have.as_ref()
+            && moves::is_told(&self.record, path)
     }
 
     fn is_of_others(&self, found: &Mismatch) -> bool {

@@ -57,7 +57,7 @@ pub use marked::{MOST as MOST_MARKS, Mark, Remembered};
 pub use marks::Marks;
 pub use member::Member;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
-pub use repeat::Repeated;
+pub use repeat::{MOST_REPEATED, Repeated};
 pub use spelling::{Same, Spelling, SpellingError, While, Word};
 pub use timed::{MOST_TIMED, Timed, Topic};
 
@@ -152,6 +152,8 @@ pub struct Comparison<'a> {
     pub owned: &'a [String],
     /// ARM paths of maps and lists to which others add members.
     pub shared: &'a [String],
+    /// ARM paths of lists of objects that the spec does not name, although the body has them: further items are not compared.
+    pub unnamed: &'a [String],
     /// Items of shared lists that the spec no longer names and that stay.
     pub held: &'a [Held],
     /// What the record is to note of paths beside a time.
@@ -173,6 +175,7 @@ impl<'a> Comparison<'a> {
             ignored: &[],
             owned: &[],
             shared: &[],
+            unnamed: &[],
             held: &[],
             timed: &[],
             marks: None,
@@ -187,24 +190,39 @@ impl<'a> Comparison<'a> {
     /// Calls `take` for every value that desired names.
     fn leaves(&self, take: &mut dyn FnMut(Leaf<'_>)) {
         let (desired, observed) = (self.desired, self.observed);
-        let ignored = self.ignored_paths();
+        let ignored = self.ignored_in_desired();
         visit(
             &self.spellings(),
             self.shape,
             desired,
             observed,
             &mut |leaf| {
-                if !ignored.covers(&leaf.path) {
+                if !ignored.covers(&leaf.path) && !self.is_unnamed(&leaf) {
                     take(leaf);
                 }
             },
         );
     }
 
-    /// Where nothing is compared.
+    /// Where nothing of what Azure has is compared.
     fn ignored_paths(&self) -> PathSet<'a> {
         let held = self.held.iter().map(|held| &held.path);
         PathSet::of(self.ignored.iter().chain(self.owned).chain(held))
+    }
+
+    /// The same of paths in the desired body. An item that has only its place in Azure's list may have another one there: it is
+    /// compared, and is what Azure has.
+    fn ignored_in_desired(&self) -> PathSet<'a> {
+        let held = self.held.iter().map(|held| &held.path);
+        let held = held.filter(|path| !is_by_place(path));
+        PathSet::of(self.ignored.iter().chain(self.owned).chain(held))
+    }
+
+    /// Whether it is an item that Azure has beside those of the body, in a list that the spec does not name.
+    fn is_unnamed(&self, leaf: &Leaf<'_>) -> bool {
+        let mut lists = self.unnamed.iter();
+        let is_item = |list: &String| first_below(&leaf.path, list) == Some(leaf.path.as_str());
+        leaf.desired.is_none() && lists.any(is_item)
     }
 
     /// The member of a shared map or list that this path is of, or is.
@@ -323,6 +341,11 @@ fn first_below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
         }
     }
     matches!(first, '.' | '[').then_some(path)
+}
+
+/// Whether a path of an item is that of its place in a list: nothing tells it from its neighbours.
+pub fn is_by_place(path: &str) -> bool {
+    path.ends_with(']') && !path.ends_with("\"]")
 }
 
 fn is_at_or_below(path: &str, prefix: &str) -> bool {

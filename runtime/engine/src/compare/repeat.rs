@@ -19,6 +19,9 @@ use super::{Comparison, is_at_or_below};
 /// How often it is looked at what else differs once a value is Azure's: rules may look at that value.
 const ROUNDS: usize = 4;
 
+/// Most paths of differences that are repeated. Each is looked for at each value of the body.
+pub const MOST_REPEATED: usize = 256;
+
 /// A body that repeats what Azure has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repeated {
@@ -26,6 +29,8 @@ pub struct Repeated {
     pub body: Value,
     /// The places at which it is Azure's.
     pub places: Vec<String>,
+    /// Whether it is known to differ from Azure nowhere there. Else a PUT of it may change what it is to repeat.
+    pub is_settled: bool,
 }
 
 impl Comparison<'_> {
@@ -36,6 +41,13 @@ impl Comparison<'_> {
             let differences = comparison.differences().into_iter();
             differences.map(|it| it.path).collect::<Vec<_>>()
         };
+        if carried.len() > MOST_REPEATED {
+            return Repeated {
+                body: self.desired.clone(),
+                places: Vec::new(),
+                is_settled: false,
+            };
+        }
         let before: BTreeSet<String> = paths(self).into_iter().collect();
         let spellings = self.spellings();
         let mut body = self.desired.clone();
@@ -66,7 +78,11 @@ impl Comparison<'_> {
         }
         places.sort();
         places.dedup();
-        Repeated { body, places }
+        Repeated {
+            body,
+            places,
+            is_settled: left.is_empty(),
+        }
     }
 }
 

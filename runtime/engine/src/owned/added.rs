@@ -49,6 +49,9 @@ impl Owned {
                 self.set_all(place, ours, Value::Array(all));
             }
             (_, Value::Array(items)) if !patterns.is_empty() => {
+                if ours.is_none() {
+                    self.unnamed.push(place.path.clone());
+                }
                 let all = self.with_objects((rule, place), (ours, items), patterns, bodies);
                 self.set_all(place, ours, Value::Array(all));
             }

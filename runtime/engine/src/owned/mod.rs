@@ -92,6 +92,8 @@ pub struct Owned {
     pub ignored: Vec<String>,
     /// Maps and lists in which members that the spec never named stay.
     pub shared: Vec<String>,
+    /// Lists of objects that the spec does not name, of which the body has some of Azure's items: what else is there is not compared.
+    pub unnamed: Vec<String>,
     /// The values that are Azure's.
     pub moved: Vec<Moved>,
     /// What to remember: what the spec says of all values that have a rule, and of their conditions.

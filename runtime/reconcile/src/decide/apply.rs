@@ -1,6 +1,7 @@
 //! Creating and updating: ASO behaviour §1.3.
 
 use std::ops::ControlFlow::{Break, Continue};
+use std::time::Duration;
 
 use armature_shapes::names;
 
@@ -375,8 +376,20 @@ fn correct_drift(observed: &Observed, difference: &Differences) -> Action {
         contest.until,
         names::IGNORE_PATHS
     );
+    let (message, wait) = beside_leaving(observed, message, wait);
     let failure = Failure::warning(names::event::DRIFTED, RetryClass::VerySlow, message);
     Action::Finish(Finish::with(Verdict::from(&failure), Requeue::After(wait)))
+}
+
+/// What drift waits for, and what items wait for that are to go.
+fn beside_leaving(observed: &Observed, message: String, wait: Duration) -> (String, Duration) {
+    match &observed.leaving {
+        None => (message, wait),
+        Some(leaving) => (
+            format!("{message}. Besides, {}", leaving.message),
+            wait.min(leaving.after),
+        ),
+    }
 }
 
 /// Two operators that each think that they write the resource would send it to and fro: what neither user has edited stays.

@@ -20,7 +20,7 @@ use crate::outcome::Write;
 use crate::port::{EventNote, KubernetesError};
 
 /// What a comparison has come to, with the differences in words.
-type Verdict = fn(Differences) -> Comparison;
+pub(super) type Verdict = fn(Differences) -> Comparison;
 
 /// What a PUT would change.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,12 +34,12 @@ pub struct Changes {
 impl Pass<'_> {
     /// Steps 12 and 13: is there anything to send?
     pub(super) async fn compare(&mut self) -> Result<Comparison, KubernetesError> {
-        let work = self.work().await?;
-        let (verdict, mut differences) = self.compared(&work);
-        let (record, keyed) = (work.record.as_ref(), work.keyed());
-        if self.removes_only(&work) {
-            differences = self.removed(&work, differences);
+        let mut work = self.work().await?;
+        let (mut verdict, mut differences) = self.compared(&work);
+        if self.removes_only(&work) && self.removed(&mut work, &mut differences).is_none() {
+            verdict = Comparison::Differs;
         }
+        let (record, keyed) = (work.record.as_ref(), work.keyed());
         let is_drift = matches!(verdict(Differences::default()), Comparison::Differs(_));
         if is_drift {
             self.findings.payload.contest = self.contest(&differences, record, keyed);
@@ -137,7 +137,7 @@ impl Pass<'_> {
         Ok(whole.left_out(self.version().status))
     }
 
-    fn compared(&self, work: &Work) -> (Verdict, Vec<compare::Difference>) {
+    pub(super) fn compared(&self, work: &Work) -> (Verdict, Vec<compare::Difference>) {
         let (comparison, keyed) = (work.comparison(self), work.keyed());
         let record = work.record.as_ref();
         let now = self.desired_now(work);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armature_engine::compare::overlay::Others;
-use armature_engine::compare::{Held, Keyed, MOST_TIMED, Record, Timed, Topic};
+use armature_engine::compare::{Held, Keyed, MOST_TIMED, Record, Timed, Topic, is_by_place};
 use armature_shapes::id::RemoteId;
 use armature_shapes::kind::{KindInfo, VersionInfo};
 use armature_shapes::names;
@@ -56,9 +56,13 @@ pub enum Fate {
 /// An item that the spec has dropped.
 pub(super) struct Dropped {
     path: String,
-    /// The list's name.
-    list: String,
-    /// The item's.
+    /// Under what its time is noted.
+    key: String,
+    /// The list.
+    list: &'static [&'static str],
+    /// What Azure has.
+    value: Value,
+    /// The item's name.
     name: String,
     /// What it may be called as a resource.
     ids: Vec<RemoteId>,
@@ -98,6 +102,9 @@ pub(super) struct Items {
 #[derive(Clone, Debug)]
 struct Entry {
     item: Item,
+    key: String,
+    list: &'static [&'static str],
+    value: Value,
     since: Timestamp,
     is_sent: bool,
 }
@@ -125,7 +132,7 @@ impl Items {
             !matches!(entry.item.fate, Fate::Moved(_) | Fate::Left)
         });
         let timed = waiting.map(|entry| {
-            let what = (Topic::Leaving, entry.item.path.as_str());
+            let what = (Topic::Leaving, entry.key.as_str());
             Timed::new(what, u8::from(entry.is_sent), entry.since, None, keyed)
         });
         timed.take(MOST_TIMED / 2).collect()
@@ -134,6 +141,29 @@ impl Items {
     /// Whether some go now.
     pub fn has_gone(&self) -> bool {
         self.all().any(|item| item.fate == Fate::Goes)
+    }
+
+    /// Those that are to go wait until it can be told what goes with them.
+    pub fn put_off(&mut self, why: &str) {
+        let entries = self.items.iter_mut();
+        for entry in entries.filter(|entry| entry.item.fate == Fate::Goes) {
+            entry.item.fate = Fate::Unknown(why.to_owned());
+        }
+    }
+
+    /// What Azure has, without those that go.
+    pub fn without_gone(&self, azure: &Value) -> Value {
+        let mut left = azure.clone();
+        let gone = self.items.iter();
+        for entry in gone.filter(|entry| entry.item.fate == Fate::Goes) {
+            let path: String = entry.list.iter().map(|name| format!("/{name}")).collect();
+            let items = left.pointer_mut(&path).and_then(Value::as_array_mut);
+            let Some(items) = items else { continue };
+            if let Some(at) = items.iter().position(|item| *item == entry.value) {
+                items.remove(at);
+            }
+        }
+        left
     }
 
     /// What the object waits for.
@@ -214,6 +244,9 @@ impl Pass<'_> {
             };
             items.items.push(Entry {
                 item,
+                key: one.key,
+                list: one.list,
+                value: one.value,
                 since,
                 is_sent,
             });
@@ -240,9 +273,8 @@ impl Pass<'_> {
         (ignored, shared): (&[String], &[String]),
     ) -> Vec<Dropped> {
         let lists = self.version().keep_unknown.iter();
-        let lists: Vec<(String, &str)> = lists
-            .map(|path| (path.join("."), path.last().copied().unwrap_or_default()))
-            .collect();
+        let lists: Vec<(String, &'static [&'static str])> =
+            lists.map(|path| (path.join("."), *path)).collect();
         let Some(azure) = self.findings.remote_body().filter(|_| !lists.is_empty()) else {
             return Vec::new();
         };
@@ -252,14 +284,21 @@ impl Pass<'_> {
                 let below = path.strip_prefix(list.as_str());
                 below.is_some_and(|below| below.starts_with(['.', '[']))
             });
+            // Each PUT and whatever others do may move it to another place.
+            let key = match is_by_place(path) {
+                true => format!("{path} {item}", path = path_of_list(path)),
+                false => path.to_owned(),
+            };
             let noted = records
                 .iter()
-                .find_map(|record| record.timed(Topic::Leaving, path, keyed));
+                .find_map(|record| record.timed(Topic::Leaving, &key, keyed));
             found.borrow_mut().extend(list.map(|(_, list)| Dropped {
                 path: path.to_owned(),
-                list: (*list).to_owned(),
+                key: key.clone(),
+                list,
+                value: item.clone(),
                 name: item["name"].as_str().unwrap_or_default().to_owned(),
-                ids: self.ids_of_item(list, item),
+                ids: self.ids_of_item(segment_of(list), item),
                 noted: noted.copied(),
             }));
             false
@@ -310,7 +349,7 @@ impl Pass<'_> {
                 Err(why) => return Ok(Err(why)),
             }
         }
-        let kinds = KindInfo::item_segments(&one.list);
+        let kinds = KindInfo::item_segments(segment_of(one.list));
         for key in kubernetes.owned_by(&self.object.key()) {
             let segment = key.kind.0.arm_type_segment();
             if !kinds.iter().any(|kind| kind.eq_ignore_ascii_case(segment)) {
@@ -436,6 +475,16 @@ impl Pass<'_> {
         });
         named.next().map(|path| path.join("."))
     }
+}
+
+/// The path of the list in which an item has its place.
+fn path_of_list(path: &str) -> &str {
+    path.rsplit_once('[').map_or(path, |(list, _)| list)
+}
+
+/// What a list is called.
+fn segment_of(list: &[&'static str]) -> &'static str {
+    list.last().copied().unwrap_or_default()
 }
 
 /// Whether an object has this name in Azure, as its spec says.

@@ -24,6 +24,11 @@ impl Pass<'_> {
     /// Step 13. Where Azure changed the resource since it was read, nothing was sent: the pass looks again.
     pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
         let work = self.work().await?;
+        if !work.is_settled && !self.findings.payload.carried.is_empty() {
+            // Azure has changed since the PUT was decided on.
+            self.look_anew();
+            return Ok(());
+        }
         let repeats = self.carries_children() || work.carries_azures();
         if self.is_too_old(repeats) {
             self.look_anew();

@@ -1,12 +1,17 @@
 //! A PUT that removes items from a list, while drift beside them waits for its pause or is disputed.
 
-use armature_engine::compare::{Difference, Edit, MOST_TIMED, Record, Timed, Topic, edit};
+use armature_engine::compare::{
+    Difference, Edit, Held, MOST_REPEATED, MOST_TIMED, Record, Timed, Topic, edit,
+};
 
 use super::items::Fate;
 use super::pass::Pass;
 use super::work::Work;
 use crate::observed::Holder;
 use crate::outcome::Poll;
+
+/// Why items stay that were to go.
+const UNREPEATED: &str = "a PUT without it cannot repeat all that others changed in the resource and that is put right later";
 
 impl Pass<'_> {
     /// Whether items go, and the user has edited nothing since they were dropped.
@@ -20,31 +25,63 @@ impl Pass<'_> {
         is_tried_again || edit(record, claimed, self.book.put_generation(), &now) == Edit::None
     }
 
-    /// What a PUT without the items changes: not what is put right later.
-    pub(super) fn removed(&mut self, work: &Work, differences: Vec<Difference>) -> Vec<Difference> {
-        let is_of_item = |difference: &Difference| {
-            let mut gone = work.items.all().filter(|item| item.fate == Fate::Goes);
-            // Where the last ones go, the list is what differs.
-            gone.any(|item| {
-                is_at_or_below(&difference.path, &item.path)
-                    || is_at_or_below(&item.path, &difference.path)
-            })
-        };
-        let (removed, drift): (Vec<_>, Vec<_>) = differences.into_iter().partition(is_of_item);
+    /// What a PUT without the items changes: not what is put right later. Nothing where it is not known to change no more than that;
+    /// the items stay then, and `differences` are those beside them.
+    pub(super) fn removed(
+        &mut self,
+        work: &mut Work,
+        differences: &mut Vec<Difference>,
+    ) -> Option<()> {
+        let drift = self.drift_beside(work);
+        let is_drift = |it: &Difference| drift.iter().any(|drift| drift.path == it.path);
+        let removed = differences.iter().filter(|it| !is_drift(it)).cloned();
+        let removed: Vec<Difference> = removed.collect();
         let contest = self.contest(&drift, work.record.as_ref(), work.keyed());
         let is_disputed = matches!(self.findings.place.holder, Some(Holder::Disputed(_)));
         let waits = is_disputed || contest.is_some_and(|contest| contest.wait.is_some());
-        if waits {
-            let carried: Vec<String> = drift.iter().map(|drift| drift.path.clone()).collect();
-            let places = self.repeated(work, &carried).places.len();
-            // Of more it would not be known at the end of an operation that they are drift.
-            if work.timed.len().saturating_add(places) <= MOST_TIMED {
-                self.findings.payload.carried = carried;
-                return removed;
-            }
+        if !waits || drift.is_empty() {
+            self.findings.payload.drift.clone_from(&drift);
+            *differences = removed.into_iter().chain(drift).collect();
+            return Some(());
         }
-        self.findings.payload.drift.clone_from(&drift);
-        removed.into_iter().chain(drift).collect()
+        let carried: Vec<String> = drift.iter().map(|drift| drift.path.clone()).collect();
+        if !self.can_repeat(work, &carried) {
+            work.items.put_off(UNREPEATED);
+            work.held = work.items.held();
+            work.body = self.body_beside(work, &work.held);
+            *differences = drift;
+            return None;
+        }
+        self.findings.payload.carried = carried;
+        *differences = removed;
+        Some(())
+    }
+
+    /// What differs where the items that go stay: without them others of a list may stand in another place, and that is none.
+    fn drift_beside(&self, work: &mut Work) -> Vec<Difference> {
+        let held = work.items.all().map(|item| Held {
+            path: item.path.clone(),
+            is_ours: !matches!(item.fate, Fate::Moved(_) | Fate::Left),
+        });
+        let held: Vec<Held> = held.collect();
+        let body = self.body_beside(work, &held);
+        let gone = (
+            std::mem::replace(&mut work.held, held),
+            std::mem::replace(&mut work.body, body),
+        );
+        let drift = self.compared(work).1;
+        (work.held, work.body) = gone;
+        drift
+    }
+
+    /// Whether a PUT can repeat what Azure has on these paths, and it is known at the end of an operation that they are drift.
+    fn can_repeat(&self, work: &Work, carried: &[String]) -> bool {
+        let room = MOST_TIMED.saturating_sub(work.timed.len());
+        if room == 0 || carried.len() > MOST_REPEATED {
+            return false;
+        }
+        let repeated = self.repeated(work, carried);
+        repeated.is_settled && repeated.places.len() <= room
     }
 
     /// What Azure has of a PUT that repeats some of its values: those are still drift.
@@ -85,10 +122,4 @@ fn places(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices(['.', '[']).map(|(at, _)| at);
     let ends = ends.chain(std::iter::once(path.len()));
     ends.filter_map(|end| path.get(..end))
-}
-
-/// Whether a path is another one or is within it.
-fn is_at_or_below(path: &str, other: &str) -> bool {
-    let below = path.strip_prefix(other);
-    below.is_some_and(|below| below.is_empty() || below.starts_with(['.', '[']))
 }

@@ -33,6 +33,8 @@ pub(super) struct Work {
     pub held: Vec<Held>,
     /// Drift that is put right later: the body repeats what Azure has there.
     pub carried: Vec<String>,
+    /// Whether the body is known to repeat it.
+    pub is_settled: bool,
     /// What the record is to note beside a time.
     pub timed: Vec<Timed>,
     /// Whether there are rules for what Azure moves.
@@ -76,6 +78,7 @@ impl Work {
             ignored: &self.ignored,
             owned: &self.owned.ignored,
             shared: &self.shared,
+            unnamed: &self.owned.unnamed,
             held: &self.held,
             timed: &self.timed,
             marks: self.has_rules.then_some(self.owned.marks.as_slice()),
@@ -129,6 +132,7 @@ impl Pass<'_> {
             timed,
             has_rules: !self.owned_rules().is_empty(),
             carried: Vec::new(),
+            is_settled: true,
             record,
             claimed,
             body,
@@ -142,7 +146,12 @@ impl Pass<'_> {
         if carried.is_empty() {
             return work;
         }
-        let Repeated { body, places } = self.repeated(&work, &carried);
+        let Repeated {
+            body,
+            places,
+            is_settled,
+        } = self.repeated(&work, &carried);
+        work.is_settled = is_settled;
         work.body = body;
         work.owned.ignored.extend_from_slice(&places);
         work.carried = places;
@@ -151,11 +160,14 @@ impl Pass<'_> {
         work
     }
 
-    /// The body with what Azure has on these paths of differences.
+    /// The body with what Azure has on these paths of differences. Items that go are not repeated.
     pub(super) fn repeated(&self, work: &Work, carried: &[String]) -> Repeated {
+        let comparison = work.comparison(self);
+        let observed = work.items.without_gone(comparison.observed);
         let comparison = compare::Comparison {
             desired: &work.body,
-            ..work.comparison(self)
+            observed: &observed,
+            ..comparison
         };
         let moved = work.owned.moved.iter();
         let unsent = moved.filter(|moved| UNSENT.contains(&moved.right));
@@ -184,6 +196,14 @@ impl Pass<'_> {
             is_held: &|path, _| held.iter().any(|held| held.path == path),
         };
         others.body(self.version().spec, &self.with_shared_lists(desired), azure)
+    }
+
+    /// The body where these items stay.
+    pub(super) fn body_beside(&self, work: &Work, held: &[Held]) -> Value {
+        let records: Vec<&Record> = work.record.iter().chain(&work.claimed).collect();
+        let places = (work.ignored.as_slice(), work.shared.as_slice());
+        let records = (records.as_slice(), work.keyed());
+        self.body_beside_others(&work.owned.desired, records, places, held)
     }
 
     /// Where others add members.

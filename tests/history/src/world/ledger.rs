@@ -65,6 +65,8 @@ pub struct Record {
     pub others: Option<Value>,
     /// What of it is in lists to which others may add, and no manifest has named since.
     pub shared: Shared,
+    /// What a manifest said that was taken over with an edit which had not been sent, where nobody has edited it since.
+    pub unsent: Option<Value>,
     /// What somebody else changed.
     pub touched: Vec<Touched>,
     /// What Azure moved by itself, and nobody has edited since.
@@ -113,6 +115,9 @@ impl Record {
             moved.is_firm &=
                 places.all(|place| value_at(before, place) == value_at(Some(after), place));
         }
+        if let Some(unsent) = &mut self.unsent {
+            keep_common(unsent, after);
+        }
         for touched in &mut self.touched {
             let path = &touched.path;
             touched.is_edited |= value_at(before, path) != value_at(Some(after), path);
@@ -150,8 +155,24 @@ impl Record {
         self.heard = Named::default();
         self.others = None;
         self.shared = Shared::default();
+        self.unsent = None;
         self.touched.clear();
         self.moved.clear();
+    }
+}
+
+/// Takes out of a value what another one has not.
+fn keep_common(value: &mut Value, other: &Value) {
+    match (value, other) {
+        (Value::Object(members), Value::Object(others)) => members.retain(|name, value| {
+            let other = others.get(name);
+            other.is_some_and(|other| {
+                keep_common(value, other);
+                !value.is_null()
+            })
+        }),
+        (value, other) if *value == *other => {}
+        (value, _) => *value = Value::Null,
     }
 }
 
@@ -228,6 +249,19 @@ mod tests {
             record.name(&json!({}));
             assert_eq!(record.moved[0].was_named, expected, "it was once");
         }
+    }
+
+    #[test]
+    fn what_was_not_sent_at_a_takeover_is_known_until_it_is_edited() {
+        let mut record = Record {
+            unsent: Some(json!({"a": 1, "b": {"c": true, "d": [1]}, "e": 1})),
+            ..Record::default()
+        };
+        record.edit(None, &json!({"a": 2, "b": {"c": true, "d": [2]}, "f": 1}));
+        record.edit(None, &json!({"a": 1, "b": {"c": true, "d": [1]}, "e": 1}));
+        assert_eq!(record.unsent, Some(json!({"b": {"c": true}})));
+        record.end();
+        assert_eq!(record.unsent, None);
     }
 
     #[test]

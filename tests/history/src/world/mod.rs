@@ -422,6 +422,16 @@ impl World {
         }
     }
 
+    /// What an object says that is taken over with an edit which was not sent.
+    fn note_unsent(&mut self, has_edit: bool) {
+        let subject = self.subjects[self.target].clone();
+        let Some(spec) = subject.spec.as_ref().filter(|_| has_edit) else {
+            return;
+        };
+        let served = subject.served(spec, self.owner_name(&subject).as_deref());
+        self.ledger.of(&subject.id).unsent = subject.body(&served, &self.cluster).ok();
+    }
+
     /// Whether Azure's latest answer was that nothing is there, and it was an old one: that is believed.
     fn was_denied(&self, id: &str) -> bool {
         let requests = self.requests(0);

@@ -372,6 +372,7 @@ impl World {
             false => "Azure Service Operator leaves it with an edit that it has not sent",
         });
         self.write(self.target, spec, metadata);
+        self.note_unsent(edit.is_some());
     }
 
     fn drift(&mut self, who: Who, change: Change, pick: u16) {

@@ -1,3 +1,5 @@
+use armature_shapes::shape::Shaped;
+use armature_shapes::shaped;
 use armature_shapes::testing::gadget::VERSION;
 use proptest::prelude::*;
 use serde_json::json;
@@ -124,6 +126,59 @@ fn the_body_is_azures_at_the_nearest_place_that_exists_in_both() {
     }
 }
 
+shaped! {
+    /// Values of which each one decides whether the next one counts.
+    Chain {
+        /// Value.
+        t0: String = "t0".at(&["t0"]);
+        /// Value.
+        t1: String = "t1".at(&["t1"]);
+        /// Value.
+        t2: String = "t2".at(&["t2"]);
+        /// Value.
+        t3: String = "t3".at(&["t3"]);
+        /// Value.
+        t4: String = "t4".at(&["t4"]);
+        /// Value.
+        t5: String = "t5".at(&["t5"]);
+        /// Value.
+        t6: String = "t6".at(&["t6"]);
+        /// Value.
+        t7: String = "t7".at(&["t7"]);
+        /// Value.
+        t8: String = "t8".at(&["t8"]);
+    }
+}
+
+#[test]
+fn a_body_that_does_not_settle_says_so() {
+    let rules: Vec<String> = (1..9)
+        .map(|at| format!("t{at} counts while t{} is on", at - 1))
+        .collect();
+    let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+    let chain = |value: &str, count: usize| -> Value {
+        let values = (0..count).map(|at| (format!("t{at}"), json!(value)));
+        values.collect::<Map<_, _>>().into()
+    };
+    let mut settled = Vec::new();
+    for count in 1..=9 {
+        let (desired, azure) = (chain("off", count), chain("on", count));
+        let comparison = Comparison {
+            equal_values: &rules,
+            ..Comparison::new(Chain::SHAPE, &desired, &azure)
+        };
+        assert_eq!(paths(&comparison), ["t0"]);
+        let found = comparison.repeating(&["t0".to_owned()], &[]);
+        let left = paths(&Comparison {
+            desired: &found.body,
+            ..comparison
+        });
+        assert_eq!(found.is_settled, left.is_empty(), "{count}: {left:?}");
+        settled.push(found.is_settled);
+    }
+    assert!(settled[0] && !settled[8], "{settled:?}");
+}
+
 #[test]
 fn what_has_taken_the_place_of_a_value_goes_along_unless_it_is_never_sent() {
     let desired = json!({"identity": {"type": "SystemAssigned"}});
@@ -158,6 +213,7 @@ fn only_what_waits_is_azures() {
         of(&[]),
         Repeated {
             body: desired.clone(),
+            is_settled: true,
             places: vec![]
         }
     );

@@ -125,12 +125,17 @@ async fn who_wrote_is_told_by_the_graph_where_the_resource_does_not_say() {
     assert!(told.contains("alice@example.com (User)"), "{told}");
 }
 
-fn shelves(names: &[&str]) -> Value {
-    let shelves: Vec<Value> = names
-        .iter()
-        .map(|name| json!({"name": name, "width": 1}))
-        .collect();
-    json!({"capacity": 5, "shelves": shelves})
+/// How wide the shelf of a name is.
+fn width(name: &str) -> i64 {
+    i64::from(name.as_bytes()[0] - b'a') + 1
+}
+
+fn shelves(names: &[&str], are_named: bool) -> Value {
+    let shelf = |name: &&str| match are_named {
+        true => json!({"name": name, "width": width(name)}),
+        false => json!({"width": width(name)}),
+    };
+    json!({"capacity": 5, "shelves": names.iter().map(shelf).collect::<Vec<_>>()})
 }
 
 /// What somebody does again and again: sets a value that the spec names, the same where no item is left, sets one that it has
@@ -182,7 +187,7 @@ impl Set {
         match self {
             Self::Named | Self::NamedAndLast => Some(json!(5)),
             Self::TakenOut => None,
-            Self::Missing => Some(json!({"width": 1})),
+            Self::Missing => Some(json!({"width": 3})),
         }
     }
 
@@ -196,7 +201,7 @@ impl Set {
                 let shelves = properties["interior"]["shelves"].as_array_mut();
                 shelves
                     .expect("shelves")
-                    .retain(|shelf| shelf["name"] != "c");
+                    .retain(|shelf| shelf["properties"]["width"] != 3);
             }
         }
         let at = format!("2026-01-01T00:00:{second:02}Z");
@@ -209,8 +214,15 @@ impl Set {
         let body = world.azure.take_bodies().pop()?;
         let shelves = body.pointer("/properties/interior/shelves");
         let shelves = shelves.and_then(Value::as_array).into_iter().flatten();
-        let names = shelves.filter_map(|shelf| Some(shelf["name"].as_str()?.to_owned()));
-        Some((names.collect(), body.pointer(self.path()).cloned()))
+        let name = |shelf: &Value| {
+            let width = shelf["properties"]["width"].as_i64()?;
+            let known = ["a", "b", "c"]
+                .into_iter()
+                .find(|name| self::width(name) == width);
+            Some(known?.to_owned())
+        };
+        let names = shelves.filter_map(name).collect();
+        Some((names, body.pointer(self.path()).cloned()))
     }
 }
 
@@ -221,17 +233,31 @@ async fn the_removal_of_an_item_ends_no_pause() {
     for set in [Set::Named, Set::NamedAndLast, Set::TakenOut, Set::Missing] {
         for takes_long in [false, true] {
             for fails in [false, true] {
-                remove_beside(set, takes_long, fails).await;
+                remove_beside(set, takes_long, fails, true).await;
             }
         }
     }
 }
 
-async fn remove_beside(set: Set, takes_long: bool, fails: bool) {
+/// The same where nothing tells the items apart: they move to other places, which is no removal, and no drift either.
+#[tokio::test]
+async fn the_removal_of_an_item_without_a_name_ends_no_pause() {
+    for set in [Set::Named, Set::NamedAndLast, Set::TakenOut, Set::Missing] {
+        for takes_long in [false, true] {
+            for fails in [false, true] {
+                remove_beside(set, takes_long, fails, false).await;
+            }
+        }
+    }
+}
+
+async fn remove_beside(set: Set, takes_long: bool, fails: bool, are_named: bool) {
     const OPERATION: &str = "/subscriptions/s-1/providers/P/locations/l/operations/1";
-    let case = format!("{set:?}, takes long {takes_long}, the GET fails {fails}");
+    let case =
+        format!("{set:?}, takes long {takes_long}, the GET fails {fails}, named {are_named}");
     let (world, store) = World::with_store().await;
-    let mut all = shelves(&[set.items(), &["b"]].concat());
+    let shelves = |names: &[&str]| shelves(names, are_named);
+    let mut all = shelves(&[&["b"], set.items()].concat());
     all["tier"] = json!("Hot");
     world.store(all);
     world.pass(&store).await;
@@ -273,7 +299,13 @@ async fn remove_beside(set: Set, takes_long: bool, fails: bool) {
     if takes_long {
         let mut made = world.azure.get(STORE).expect("a store");
         let left = set.items_left().iter();
-        let left = left.map(|name| json!({"name": name, "properties": {"width": 1}}));
+        let left = left.map(|name| {
+            let mut shelf = json!({"properties": {"width": width(name)}});
+            if are_named {
+                shelf["name"] = json!(name);
+            }
+            shelf
+        });
         made["properties"]["interior"]["shelves"] = left.collect();
         world.azure.set(STORE, made);
         world.clock.advance(15);
@@ -298,4 +330,56 @@ async fn remove_beside(set: Set, takes_long: bool, fails: bool) {
     let whole = body(set.items(), set.own());
     assert_eq!(set.sent(&world), whole, "{case}");
     assert_eq!(world.ready(&store), "True//Succeeded", "{case}");
+}
+
+/// Of more values than a record has room for nothing is repeated: the item stays for as long as they wait, and that is told.
+#[tokio::test]
+async fn an_item_waits_for_a_pause_that_its_removal_would_end() {
+    let (world, store) = World::with_store().await;
+    let shelf = |at: i64| json!({"name": format!("s{at}"), "width": at});
+    let spec = |count: i64| {
+        let shelves: Vec<Value> = (0..count).map(shelf).collect();
+        json!({"capacity": 5, "shelves": shelves})
+    };
+    let shelves = |body: &Value| {
+        let shelves = body.pointer("/properties/interior/shelves");
+        shelves.and_then(Value::as_array).map_or(0, Vec::len)
+    };
+    let change = || {
+        let mut there = world.azure.get(STORE).expect("a store");
+        let shelves = there["properties"]["interior"]["shelves"].as_array_mut();
+        shelves
+            .expect("shelves")
+            .retain(|shelf| shelf["name"] == "s70");
+        world.azure.set(STORE, there);
+    };
+    for count in [71, 70] {
+        world.store(spec(count));
+        world.pass(&store).await;
+    }
+    for wait in [1, 60, 58] {
+        change();
+        world.pass(&store).await;
+        world.clock.advance(wait);
+        world.pass(&store).await;
+    }
+    change();
+    world.pass(&store).await;
+    world.azure.take_bodies();
+    for _ in 0..3 {
+        world.clock.advance(1);
+        world.pass(&store).await;
+        assert_eq!(world.azure.take_bodies(), [Value::Null; 0]);
+        let told = world.message(&store);
+        assert!(
+            told.contains("cannot repeat all that others changed"),
+            "{told}"
+        );
+    }
+    world.clock.advance(3_600);
+    world.pass(&store).await;
+    let sent: Vec<usize> = world.azure.take_bodies().iter().map(shelves).collect();
+    assert_eq!(sent, [70]);
+    assert_eq!(world.ready(&store), "True//Succeeded");
+    assert_eq!(shelves(&world.azure.get(STORE).expect("a store")), 70);
 }
