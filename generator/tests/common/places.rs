@@ -34,10 +34,9 @@ pub fn places(files: &BTreeMap<Utf8PathBuf, String>) -> Places {
         while let Some(from) = found.passed_on.get(place) {
             place = from;
         }
-        let (file, text) = found
-            .defined
-            .get(place)
-            .unwrap_or_else(|| panic!("no {place}"));
+        let Some((file, text)) = found.defined.get(place) else {
+            unreachable!("{place} is passed on and not defined");
+        };
         let (place, file, text) = (place.clone(), file.clone(), text.clone());
         (path.clone(), Offered { place, file, text })
     });
@@ -133,7 +132,7 @@ impl Found {
                 let twin = self.passed_on.insert(name, below.to_owned());
                 assert_eq!(twin, None, "{} is passed on twice in {module}", tree.ident);
             }
-            _ => panic!("{module} has an import of another form"),
+            _ => unreachable!("{module} has an import of another form"),
         }
     }
 }

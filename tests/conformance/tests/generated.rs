@@ -268,9 +268,9 @@ fn no_type_is_there_twice() {
             for (index, (left, twin)) in parts.iter().enumerate() {
                 for (right, other) in &parts[..index] {
                     // From one api-version to the next, a spec may give a name to what had none.
-                    let is_beside =
-                        |types: &&HashSet<usize>| types.contains(left) && types.contains(right);
-                    if versions.iter().any(|types| is_beside(&types)) {
+                    let is_of_both =
+                        |types: &HashSet<usize>| types.contains(left) && types.contains(right);
+                    if versions.iter().any(is_of_both) {
                         let origin = common_origin(&defined[twin.name], &defined[other.name]);
                         let names = [twin.name, other.name];
                         assert_eq!(

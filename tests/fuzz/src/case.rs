@@ -131,6 +131,8 @@ fn curated(
         versions: BTreeMap::from([(version.api_version.clone(), version)]),
         errors: Vec::new(),
         values: std::collections::BTreeMap::new(),
+        // Both layouts are written, and no choice is spent on which.
+        types_by_letter: subject.read().version.is_some(),
     };
     if let Some(before) = &subject.read().version {
         group
