@@ -86,8 +86,8 @@ mod tests {
 
     use armature_runtime::reconcile::backoff::{Requeue, SystemRandom};
     use armature_runtime::reconcile::queue::{Queue, QueueSettings};
-    use armature_shapes::resource::{Kind, ObjectKey};
-    use armature_shapes::testing::gadget::MODEL;
+    use armature_runtime::resource::{Kind, ObjectKey};
+    use armature_runtime::testing::gadget::MODEL;
     use tokio_util::sync::CancellationToken;
     use tracing_subscriber::layer::SubscriberExt;
 

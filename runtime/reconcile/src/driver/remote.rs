@@ -46,9 +46,9 @@ impl Pass<'_> {
         let namespace = self.namespace();
         let named = self.annotation(names::CREDENTIAL_FROM).map(str::to_owned);
         let name = match named {
-            Some(name) if name.is_empty() || name.contains('/') => {
+            Some(name) if !is_object_name(&name) => {
                 let message = format!(
-                    "annotation {}: '{}' must be the name of a Secret in the object's own namespace",
+                    "annotation {}: '{}' must be the name of a Secret in the object's own namespace: lower case letters, digits, '-' and '.'",
                     names::CREDENTIAL_FROM,
                     shortened(&name)
                 );
@@ -340,6 +340,17 @@ fn lost_credential(namespace: &str) -> Failure {
         names::CLAIMED_WITH
     );
     Failure::warning(reason::CREDENTIAL_NOT_FOUND, RetryClass::Slow, message)
+}
+
+/// Whether a Secret can have this name (DNS-1123 subdomain).
+fn is_object_name(name: &str) -> bool {
+    let is_sign = |sign: u8| matches!(sign, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+    let is_end = |sign: Option<&u8>| sign.is_some_and(u8::is_ascii_alphanumeric);
+    let signs = name.as_bytes();
+    signs.len() <= 253
+        && signs.iter().copied().all(is_sign)
+        && is_end(signs.first())
+        && is_end(signs.last())
 }
 
 /// The namespace keeps its objects off the operator's own identity.

@@ -284,11 +284,13 @@ async fn status_values_are_exported() {
 async fn a_credential_can_be_named_but_only_in_the_namespace() {
     let world = World::with_group().await;
     let store = world.store(json!({"capacity": 5}));
-    world
-        .cluster
-        .annotate(&store, names::CREDENTIAL_FROM, Some("other/secret"));
-    assert_eq!(world.pass(&store).await, Requeue::Never);
-    assert_eq!(world.ready(&store), "False/Error/Failed");
+    for name in ["other/secret", "", "..", "a?x", "a%2fb", "Secret", "-a"] {
+        world
+            .cluster
+            .annotate(&store, names::CREDENTIAL_FROM, Some(name));
+        assert_eq!(world.pass(&store).await, Requeue::Never, "{name}");
+        assert_eq!(world.ready(&store), "False/Error/Failed", "{name}");
+    }
     world
         .cluster
         .annotate(&store, names::CREDENTIAL_FROM, Some("secret"));
