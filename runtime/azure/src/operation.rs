@@ -3,6 +3,7 @@
 //!
 //! Nothing here waits or sends: the reconciler polls once per turn and asks what the answer means.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use armature_shapes::id::{ResourceId, segment};
@@ -14,6 +15,16 @@ use super::{CloudError, Method, Response, absence};
 /// Longest wait that a `Retry-After` is followed for. ARM states at most 10 minutes for operations; a
 /// throttled subscription may be told up to an hour.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// Bytes of the longest URL that is followed. Azure's have up to 4 KiB, and objects keep them in an annotation.
+const LONGEST_URL: usize = 16 << 10;
+
+/// Headers that name the URL of an operation, in the order in which they count.
+const HEADERS: [(&str, Style); 3] = [
+    ("azure-asyncoperation", Style::AsyncOperation),
+    ("operation-location", Style::OperationLocation),
+    ("location", Style::Location),
+];
 
 /// How the progress of an operation is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,17 +122,22 @@ pub fn begin(method: Method, url: &str, response: &Response, now: Timestamp) -> 
         },
         after,
     };
-    if let Some(target) = response.header("azure-asyncoperation") {
-        return running(Style::AsyncOperation, target);
-    }
-    if let Some(target) = response.header("operation-location") {
-        return running(Style::OperationLocation, target);
-    }
     let state = provisioning_state(response.body.as_ref());
-    if let Some(target) = response.header("location")
-        && (response.status == 202 || (method == Method::Delete && state.is_none()))
-    {
-        return running(Style::Location, target);
+    let is_accepted = response.status == 202 || (method == Method::Delete && state.is_none());
+    for (header, style) in HEADERS {
+        // The `Location` of a created resource is no operation.
+        let counts = style != Style::Location || is_accepted;
+        if let Some(target) = response.header(header).filter(|_| counts)
+            && check_url(target).is_ok()
+        {
+            return running(style, target);
+        }
+    }
+    // What it names cannot be followed, and is no less there.
+    match not_followed(response, is_accepted) {
+        Some(error) if method == Method::Post => return Begun::Failed { error, after },
+        Some(_) => return running(Style::Resource, url),
+        None => {}
     }
     // Without a header, and with the Location that HTTP gives a created resource, the body tells.
     match state.map(State::of) {
@@ -258,13 +274,9 @@ fn status_document(
 /// The operation with the URL that a poll was told to go on with. One that is only signed anew is no other: in recorded
 /// traffic the first one leads to the operation until its end, and the new one would have to be stored after each poll.
 fn moved(operation: &Operation, response: &Response) -> Operation {
-    let header = match operation.style {
-        Style::AsyncOperation => "azure-asyncoperation",
-        Style::OperationLocation => "operation-location",
-        Style::Location => "location",
-        Style::Resource => return operation.clone(),
-    };
-    match response.header(header) {
+    let of_style = HEADERS.iter().find(|(_, style)| *style == operation.style);
+    let url = of_style.and_then(|(header, _)| response.header(header));
+    match url.filter(|url| check_url(url).is_ok()) {
         Some(url) if unsigned(url) != unsigned(&operation.url) => Operation {
             url: url.to_owned(),
             ..operation.clone()
@@ -284,6 +296,48 @@ fn unsigned(url: &str) -> (&str, Vec<&str>) {
         !SIGNATURE.contains(&name)
     };
     (base, query.split('&').filter(is_kept).collect())
+}
+
+/// Whether the URL can be that of an operation: ARM has its own below a subscription or a provider, and nothing else is asked for.
+fn check_url(url: &str) -> Result<(), &'static str> {
+    if url.len() > LONGEST_URL {
+        return Err("is longer than any of Azure's");
+    }
+    if segment::has_dots(url) {
+        return Err("has segments such as '..', which lead elsewhere");
+    }
+    let path = match url.starts_with('/') {
+        true => Cow::Borrowed(url.split('?').next().unwrap_or(url)),
+        false if url.contains("://") => Cow::Owned(segment::path_from_root(url)),
+        false => return Err("is no URL"),
+    };
+    let mut segments = path.split('/').skip(1);
+    let root = segments.next().unwrap_or_default();
+    let is_root = ["subscriptions", "providers"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(root));
+    match is_root && segments.next().is_some_and(|next| !next.is_empty()) {
+        true => Ok(()),
+        false => Err(
+            "is no path of Azure Resource Manager, which begins with /subscriptions/ or /providers/",
+        ),
+    }
+}
+
+/// Why the operation that an answer names cannot be followed, where it names one.
+fn not_followed(response: &Response, is_accepted: bool) -> Option<CloudError> {
+    let counts = |style: Style| style != Style::Location || is_accepted;
+    let named = HEADERS.iter().filter(|(_, style)| counts(*style));
+    let mut named = named.filter_map(|(header, _)| response.header(header));
+    let why = named.find_map(|url| check_url(url).err())?;
+    let error = CloudError {
+        code: Some("OperationUrlRefused".to_owned()),
+        message: Some(format!(
+            "the URL of the operation that Azure's answer names {why}; so it is not followed"
+        )),
+        ..CloudError::default()
+    };
+    Some(error.with_ids(response))
 }
 
 /// The error in an outcome; providers sometimes give none, then the state is the code.
@@ -432,10 +486,7 @@ impl Operation {
             .into_iter()
             .find_map(|(style, url)| Some((style, url?)))
             .ok_or_else(|| ResumeError("the token names no URL to poll".to_owned()))?;
-        if segment::has_dots(url) {
-            let problem = "the URL to poll has segments such as '..', which lead elsewhere";
-            return Err(ResumeError(problem.to_owned()));
-        }
+        check_url(url).map_err(|why| ResumeError(format!("the URL to poll {why}")))?;
         Ok(Self {
             method,
             style,

@@ -56,7 +56,7 @@ fn name_progress(progress: &Progress) -> String {
     }
 }
 
-const NEXT: &str = "https://arm.test/2";
+const NEXT: &str = "https://arm.test/subscriptions/s/operationresults/2";
 const ASYNC_HEADER: (&str, &str) = ("azure-asyncoperation", ASYNC);
 const LOCATION_HEADER: (&str, &str) = ("location", NEXT);
 
@@ -207,7 +207,7 @@ fn polls_of_locations() {
 /// ARM signs the URL of an operation anew in every answer: the old one leads to the same place.
 #[test]
 fn an_url_that_is_only_signed_anew_is_the_same() {
-    let signed = "https://arm.test/operations/1?api-version=1&t=1&c=A&s=B&h=C";
+    let signed = "https://arm.test/subscriptions/s/operations/1?api-version=1&t=1&c=A&s=B&h=C";
     let table = [
         (
             format!("{ASYNC}&t=1&c=A&s=B&h=C"),
@@ -341,6 +341,78 @@ fn states_survive_in_annotations() {
     }
 }
 
+/// Each request has an id in its path: what leads elsewhere is neither asked for nor noted, and is not taken for the end.
+#[test]
+fn urls_that_are_no_path_of_azures_are_not_followed() {
+    use Method::{Delete, Post, Put};
+    let long = format!("/subscriptions/s/{}", "o".repeat(LONGEST_URL));
+    for url in [
+        "/etc/passwd",
+        "/",
+        "",
+        "passwd",
+        "//evil.test/subscriptions/s",
+        "/subscriptions",
+        "/subscriptions/",
+        "/subscriptions?x=/subscriptions/s",
+        "/x/subscriptions/s/operations/1",
+        "https://arm.test/etc/passwd",
+        "https://arm.test/?/subscriptions/s",
+        "https://arm.test",
+        "/subscriptions/s/../../etc/passwd",
+        "/subscriptions/s/%2e%2e/%2E%2e/etc",
+        &long,
+    ] {
+        for header in ["azure-asyncoperation", "operation-location", "location"] {
+            let refused = answer(202, &[(header, url)], Value::Null);
+            for (method, expected) in [
+                (Put, "Resource"),
+                (Delete, "Resource"),
+                (Post, "failed OperationUrlRefused"),
+            ] {
+                assert_eq!(beginning(method, &refused), expected, "{header}: {url}");
+            }
+            let both = answer(202, &[LOCATION_HEADER, (header, url)], Value::Null);
+            let at_other = match header {
+                "location" => "Resource".to_owned(),
+                _ => format!("Location {NEXT}"),
+            };
+            assert_eq!(beginning(Put, &both), at_other, "{header}: {url}");
+            for style in [
+                Style::AsyncOperation,
+                Style::OperationLocation,
+                Style::Location,
+            ] {
+                assert_eq!(
+                    look(Put, style, ASYNC, &refused),
+                    "running",
+                    "{header}: {url}"
+                );
+            }
+        }
+        let gone = answer(200, &[("location", url)], Value::Null);
+        assert_eq!(beginning(Delete, &gone), "Resource", "{url}");
+        let created = answer(201, &[("location", url)], json!({}));
+        assert_eq!(beginning(Put, &created), "done", "{url}");
+        for member in ["asyncURL", "oplocURL", "pollURL"] {
+            let token = json!({"token": {member: url}}).to_string();
+            assert!(
+                Operation::resume(PUT_ID, &token).is_err(),
+                "{member}: {url}"
+            );
+        }
+    }
+    for url in [
+        "/subscriptions/s/operationresults/1?api-version=1",
+        "/PROVIDERS/Microsoft.Management/managementGroups/m/providers/Microsoft.A/operations/1",
+        "https://westeurope.arm.test/Subscriptions/s/providers/Microsoft.A/locations/w/operations/1?t=/..",
+        "https://arm.test/below/providers/Microsoft.A/operations/1",
+    ] {
+        let accepted = answer(202, &[("location", url)], Value::Null);
+        assert_eq!(beginning(Post, &accepted), format!("Location {url}"));
+    }
+}
+
 /// Follows the operations in recorded traffic: each that was accepted must end as its last poll was recorded.
 #[test]
 fn recorded_operations_end_as_recorded() {
@@ -357,8 +429,14 @@ fn recorded_operations_end_as_recorded() {
             follower.see(&serde_json::from_str(line).expect("JSON"));
         }
     }
-    let Follower { begun, ended, .. } = follower;
-    println!("{begun} operations begun, {ended} ended");
+    let Follower {
+        begun,
+        ended,
+        named,
+        ..
+    } = follower;
+    println!("{begun} operations begun, {ended} ended, {named} URLs");
+    assert!(named > 2000, "{named} URLs");
     assert!(ended > 500 && ended <= begun, "{ended} of {begun}");
 }
 
@@ -368,11 +446,18 @@ struct Follower {
     running: Vec<(Operation, ResourceId)>,
     begun: usize,
     ended: usize,
+    /// URLs of operations, and of created resources.
+    named: usize,
 }
 
 impl Follower {
     fn see(&mut self, exchange: &Value) {
         let url = exchange["url"].as_str().expect("a URL");
+        for (header, _) in HEADERS {
+            let named = exchange["headers"][header].as_str();
+            assert_eq!(named.map_or(Ok(()), check_url), Ok(()), "{named:?}");
+            self.named += usize::from(named.is_some());
+        }
         match exchange["method"].as_str() {
             Some("GET") => self.see_poll(url, exchange),
             Some("PUT") => self.see_write(Method::Put, url, exchange),

@@ -9,6 +9,8 @@ use super::*;
 use crate::extension::*;
 use crate::port::DataKind;
 
+const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
+
 /// A store with all that can be taken out of it again, ready.
 pub(super) fn full() -> Value {
     json!({
@@ -164,12 +166,12 @@ async fn an_edit_whose_operation_fails_is_sent_again() {
     let mut edited = full();
     remove(&mut edited, "tier");
     world.store(edited);
-    let running = response(202, &[("azure-asyncoperation", "/operations/1")], None);
+    let running = response(202, &[("azure-asyncoperation", OPERATION)], None);
     world.azure.script(Method::Put, STORE, running);
     world.pass(&store).await;
     let failed = json!({"status": "Failed", "error": {"code": "Internal", "message": "no"}});
     let failed = response(200, &[], Some(failed));
-    world.azure.script(Method::Get, "/operations/1", failed);
+    world.azure.script(Method::Get, OPERATION, failed);
     world.pass(&store).await;
     world.clock.advance(1);
     world.forget();
@@ -193,11 +195,11 @@ async fn an_edit_that_arrived_is_not_sent_again_because_it_could_not_be_read() {
             .azure
             .script(Method::Get, STORE, response(200, &[], Some(azure.clone())));
         if is_long {
-            let running = response(202, &[("azure-asyncoperation", "/operations/1")], None);
+            let running = response(202, &[("azure-asyncoperation", OPERATION)], None);
             world.azure.script(Method::Put, STORE, running);
             world.pass(&store).await;
             let done = response(200, &[], Some(json!({"status": "Succeeded"})));
-            world.azure.script(Method::Get, "/operations/1", done);
+            world.azure.script(Method::Get, OPERATION, done);
         }
         world
             .azure
