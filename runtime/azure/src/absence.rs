@@ -3,13 +3,13 @@
 //! A deletion ends when Azure says that the resource is gone, so a 404 that says something else must not be taken for that:
 //! one of a proxy, or one about the subscription, the provider or the token.
 
-use super::{CloudError, Response};
+use super::{CloudError, Response, UNREAD};
 
 /// Header of every answer that Azure Resource Manager gives (ARM RPC, "response headers").
 const REQUEST_ID: &str = "x-ms-request-id";
 
 /// Codes of a 404 that is not about the resource.
-const ABOUT_SOMETHING_ELSE: [&str; 8] = [
+const ABOUT_SOMETHING_ELSE: [&str; 9] = [
     "SubscriptionNotFound",
     "InvalidSubscriptionId",
     "InvalidResourceType",
@@ -18,6 +18,7 @@ const ABOUT_SOMETHING_ELSE: [&str; 8] = [
     "ExpiredAuthenticationToken",
     "MissingAuthenticationToken",
     "TenantNotFound",
+    UNREAD,
 ];
 
 /// Beginnings of the codes about tokens: `InvalidAuthenticationTokenTenant`, `AuthenticationFailedMissingToken`.
@@ -35,7 +36,7 @@ pub fn is_gone(response: &Response) -> bool {
         && response
             .header(REQUEST_ID)
             .is_some_and(|id| !id.trim().is_empty())
-        && !is_about_something_else(&CloudError::from_response(response))
+        && is_about_the_resource(&CloudError::from_response(response))
 }
 
 /// Why a 404 or 410 is not believed, as a part of a sentence.
@@ -45,6 +46,11 @@ pub fn doubt(response: &Response) -> &'static str {
     } else {
         "this does not say that the resource is gone"
     }
+}
+
+/// What was not kept of an error could say that it is about something else.
+fn is_about_the_resource(error: &CloudError) -> bool {
+    !error.is_cut() && !is_about_something_else(error)
 }
 
 fn is_about_something_else(error: &CloudError) -> bool {

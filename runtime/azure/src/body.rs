@@ -3,6 +3,9 @@
 /// Most bytes of an answer of ARM. Resources have a few MiB at most, and so have pages of lists.
 pub(crate) const OF_ARM: usize = 32 << 20;
 
+/// Most bytes of an error of ARM. The longest known ones list policies, and have some 10 KiB.
+pub(crate) const OF_ERRORS: usize = 256 << 10;
+
 /// Most bytes of an answer of a service that gives out tokens.
 pub(crate) const OF_TOKENS: usize = 1 << 20;
 
@@ -10,7 +13,7 @@ pub(crate) const OF_TOKENS: usize = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
     /// It has more bytes than its limit.
-    #[error("the answer has more than {} MiB, which no answer of this service has; nothing of it is read", limit >> 20)]
+    #[error("the answer has more than {}, which no answer of this service has; nothing of it is read", size(*limit))]
     TooLong {
         /// In bytes.
         limit: usize,
@@ -18,6 +21,13 @@ pub(crate) enum BodyError {
     /// The connection failed on the way.
     #[error(transparent)]
     Lost(#[from] reqwest::Error),
+}
+
+fn size(bytes: usize) -> String {
+    match bytes >> 20 {
+        0 => format!("{} KiB", bytes >> 10),
+        whole => format!("{whole} MiB"),
+    }
 }
 
 /// Reads a body up to a limit.

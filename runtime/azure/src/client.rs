@@ -13,6 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use http::HeaderValue;
 use jiff::Timestamp;
+use serde_json::json;
 use tracing::{Instrument, Span, debug, field, info_span};
 use url::Url;
 
@@ -23,7 +24,8 @@ use super::credential::{
 };
 use super::credentials::{Asked, Credential, CredentialSettings, Credentials, Tokens, place};
 use super::{
-    Cloud, CredentialKey, Method, Refused, Request, Response, Transport, TransportError, operation,
+    Cloud, CredentialKey, Method, Refused, Request, Response, Transport, TransportError, UNREAD,
+    operation,
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -198,17 +200,28 @@ impl Client {
             call = call.json(body);
         }
         let answer = call.send().await.map_err(|error| fail(describe(&error)))?;
-        let response = head(&answer, correlation);
-        let bytes = body::read(answer, body::OF_ARM).await;
-        let bytes = bytes.map_err(|error| match error {
-            BodyError::Lost(error) => fail(describe(&error)),
-            too_long => fail(too_long.to_string()),
-        })?;
+        let mut response = head(&answer, correlation);
         if response.status == 401 {
             // The credential may have been replaced; the next request reads it again.
             self.credentials.forget(&request.credential);
         }
-        with_body(request, response, &bytes)
+        let is_error = response.status >= 400;
+        let limit = if is_error {
+            body::OF_ERRORS
+        } else {
+            body::OF_ARM
+        };
+        match body::read(answer, limit).await {
+            Ok(bytes) => with_body(request, response, &bytes),
+            Err(BodyError::Lost(error)) => Err(fail(describe(&error))),
+            // Status and ids tell all the same.
+            Err(too_long) if is_error => {
+                let error = json!({"code": UNREAD, "message": too_long.to_string()});
+                response.body = Some(json!({"error": error}));
+                Ok(response)
+            }
+            Err(too_long) => Err(fail(too_long.to_string())),
+        }
     }
 }
 

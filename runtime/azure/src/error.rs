@@ -2,16 +2,27 @@
 
 use std::fmt;
 
+use armature_shapes::quote;
 use serde_json::{Map, Value};
 
 use super::Response;
+use super::covering::Secrets;
 
 /// Code for answers that hold no error in any known form (ASO behaviour §1.7).
 const UNKNOWN: &str = "UnknownError";
-/// Stands for a secret that an error quotes.
-const COVER: &str = "(secret)";
+/// Code in place of an error that is too long to be read.
+pub(crate) const UNREAD: &str = "ErrorTooLong";
 /// Details are trees; what is deeper than this is not worth a message.
 const DEPTH: usize = 5;
+/// Details that are kept of an error, however deep they are. Azure gives a few; what more there is is counted.
+const MOST_DETAILS: usize = 20;
+/// Details that are looked at: some say nothing.
+const MOST_LOOKS: usize = 200;
+/// Bytes of the texts of an error, of all its details together, and of the longest one, which is also that of the sentence.
+const MOST_TEXT: usize = 16 << 10;
+const LONGEST_TEXT: usize = 8 << 10;
+/// Bytes of the longest code and id.
+const LONGEST_CODE: usize = 256;
 
 /// An error of ARM or a resource provider. Prints as one sentence with the ids that support asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,8 +35,10 @@ pub struct CloudError {
     pub message: Option<String>,
     /// What the error is about, often a path in the request.
     pub target: Option<String>,
-    /// Errors behind this one.
+    /// Errors behind this one: the first of them.
     pub details: Vec<CloudError>,
+    /// How many more there are behind this one, which are not kept.
+    pub left_out: usize,
     /// `x-ms-request-id` of the answer.
     pub request_id: Option<String>,
     /// `x-ms-correlation-request-id` of the answer.
@@ -51,30 +64,38 @@ impl CloudError {
         ["error", "odata.error"]
             .iter()
             .find_map(|name| member(object, name)?.as_object())
-            .and_then(|inner| read(inner, 0))
-            .or_else(|| read(object, 0))
+            .and_then(|inner| Room::default().read(inner, 0))
+            .or_else(|| Room::default().read(object, 0))
     }
 
     /// The same error with the request ids of the answer that told it.
     pub fn with_ids(mut self, response: &Response) -> Self {
-        let id = |name| response.header(name).map(str::to_owned);
+        let id = |name| Some(cut(response.header(name)?, LONGEST_CODE));
         self.request_id = id("x-ms-request-id");
         self.correlation_id = id("x-ms-correlation-request-id");
         self
     }
 
-    /// The same error with these values covered wherever it quotes them: services repeat what they refuse.
+    /// The same error with these values covered wherever it quotes them, or the beginnings of them, as text, in JSON, in a URL
+    /// or in base64: services repeat what they refuse.
     pub fn covering(mut self, secrets: &[&str]) -> Self {
-        for text in [&mut self.message, &mut self.target, &mut self.code] {
-            for secret in secrets {
-                if let Some(quoting) = text.take_if(|text| text.contains(secret)) {
-                    *text = Some(quoting.replace(secret, COVER));
-                }
-            }
-        }
-        let details = self.details.into_iter();
-        self.details = details.map(|detail| detail.covering(secrets)).collect();
+        self.cover(&Secrets::new(secrets.iter().copied()));
         self
+    }
+
+    fn cover(&mut self, secrets: &Secrets<'_>) {
+        let texts = [&mut self.message, &mut self.target, &mut self.code];
+        for text in texts.into_iter().flatten() {
+            secrets.cover(text);
+        }
+        for detail in &mut self.details {
+            detail.cover(secrets);
+        }
+    }
+
+    /// Whether more is behind the error than what was kept of it.
+    pub fn is_cut(&self) -> bool {
+        self.left_out > 0 || self.details.iter().any(Self::is_cut)
     }
 
     /// The code, or `UnknownError`.
@@ -88,8 +109,8 @@ impl CloudError {
             || self.details.iter().any(|detail| detail.has_code(code))
     }
 
-    /// Messages of this error and the ones behind it, each once.
-    fn messages(&self) -> String {
+    /// Its own words, without those behind it.
+    fn own_words(&self) -> String {
         let mut text = match (&self.message, self.status) {
             (Some(message), _) => message.trim().to_owned(),
             (None, Some(status)) => {
@@ -102,22 +123,38 @@ impl CloudError {
         {
             text.push_str(&format!(" (target: {target})"));
         }
-        for detail in &self.details {
-            let inner = match &detail.code {
-                Some(code) => format!("{code}: {}", detail.messages()),
-                None => detail.messages(),
-            };
-            if !text.contains(&detail.messages()) {
-                text.push_str(&format!("; {inner}"));
-            }
-        }
         text
+    }
+
+    /// Words of this error and the ones behind it, each once, until there are enough of them.
+    fn tell(&self, text: &mut String) {
+        if text.len() > LONGEST_TEXT {
+            return;
+        }
+        let own = self.own_words();
+        if text.is_empty() {
+            text.push_str(&own);
+        } else if !text.contains(&own) {
+            let code = self.code.iter();
+            text.push_str("; ");
+            text.extend(code.flat_map(|code| [code.as_str(), ": "]));
+            text.push_str(&own);
+        }
+        for detail in &self.details {
+            detail.tell(text);
+        }
+        if self.left_out > 0 {
+            text.push_str(&format!("; and {} more", self.left_out));
+        }
     }
 }
 
 impl fmt::Display for CloudError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.messages())?;
+        let mut text = String::new();
+        self.tell(&mut text);
+        quote::cut(&mut text, LONGEST_TEXT);
+        formatter.write_str(&text)?;
         if let Some(id) = &self.request_id {
             write!(formatter, " (request id {id}")?;
             if let Some(correlation) = &self.correlation_id {
@@ -142,29 +179,78 @@ fn member<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
         .filter(|value| !value.is_null())
 }
 
-fn read(object: &Map<String, Value>, depth: usize) -> Option<CloudError> {
-    let text = |name| match member(object, name)? {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        // OData: {"message": {"lang": "en", "value": "…"}}.
-        Value::Object(inner) => member(inner, "value")?.as_str().map(str::to_owned),
-        _ => None,
-    };
-    let details = member(object, "details")
-        .and_then(Value::as_array)
-        .filter(|_| depth < DEPTH)
-        .into_iter()
-        .flatten()
-        .filter_map(|detail| read(detail.as_object()?, depth + 1))
-        .collect();
-    let error = CloudError {
-        code: text("code").filter(|code| !code.is_empty()),
-        message: text("message").filter(|message| !message.is_empty()),
-        target: text("target").filter(|target| !target.is_empty()),
-        details,
-        ..CloudError::default()
-    };
-    (error.code.is_some() || error.message.is_some()).then_some(error)
+fn cut(text: &str, longest: usize) -> String {
+    let mut kept = text[..text.floor_char_boundary(longest + 4)].to_owned();
+    quote::cut(&mut kept, longest);
+    kept
+}
+
+/// What may still be kept of an error.
+struct Room {
+    details: usize,
+    looks: usize,
+    text: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            details: MOST_DETAILS,
+            looks: MOST_LOOKS,
+            text: MOST_TEXT,
+        }
+    }
+}
+
+impl Room {
+    fn read(&mut self, object: &Map<String, Value>, depth: usize) -> Option<CloudError> {
+        let mut error = CloudError {
+            code: self.text(object, "code", LONGEST_CODE),
+            message: self.text(object, "message", LONGEST_TEXT),
+            target: self.text(object, "target", LONGEST_TEXT),
+            ..CloudError::default()
+        };
+        let details = member(object, "details").and_then(Value::as_array);
+        let details = details.filter(|_| depth < DEPTH);
+        let details = details.map_or(&[][..], Vec::as_slice);
+        for (at, detail) in details.iter().enumerate() {
+            if self.details == 0 || self.looks == 0 || self.text == 0 {
+                error.left_out = details.len() - at;
+                break;
+            }
+            self.looks -= 1;
+            let detail = detail.as_object().and_then(|detail| {
+                // It has its room before those behind it.
+                self.details -= 1;
+                let read = self.read(detail, depth + 1);
+                self.details += usize::from(read.is_none());
+                read
+            });
+            error.details.extend(detail);
+        }
+        (error.code.is_some() || error.message.is_some()).then_some(error)
+    }
+
+    fn text(&mut self, object: &Map<String, Value>, name: &str, longest: usize) -> Option<String> {
+        let number;
+        let text = match member(object, name)? {
+            Value::String(text) => text,
+            Value::Number(told) => {
+                number = told.to_string();
+                &number
+            }
+            // OData: {"message": {"lang": "en", "value": "…"}}.
+            Value::Object(inner) => member(inner, "value")?.as_str()?,
+            _ => return None,
+        };
+        let longest = longest.min(self.text);
+        if text.is_empty() || longest == 0 {
+            return None;
+        }
+        let kept = cut(text, longest);
+        self.text = self.text.saturating_sub(kept.len());
+        Some(kept)
+    }
 }
 
 #[cfg(test)]
@@ -268,5 +354,26 @@ mod tests {
             "details": [{"code": "Conflict", "message": "y"}]}});
         let error = CloudError::from_body(&body).expect("an error");
         assert!(error.has_code("conflict") && !error.has_code("NotFound"));
+    }
+
+    /// Codes behind the first are found among those that are kept, and what is not kept is no reason to say that nothing is there.
+    #[test]
+    fn what_is_left_out_of_an_error_is_counted() {
+        let detail =
+            |number: usize| json!({"code": format!("C{number}"), "message": format!("m{number}.")});
+        let details: Vec<Value> = (0..100).map(detail).collect();
+        let body = json!({"error": {"code": "A", "message": "No.", "details": details}});
+        let error = CloudError::from_body(&body).expect("an error");
+        assert!(error.has_code("C19") && !error.has_code("C20") && error.is_cut());
+        let told = error.to_string();
+        assert!(
+            told.starts_with("No.; C0: m0.; C1: m1.") && told.ends_with("; C19: m19.; and 80 more"),
+            "{told}"
+        );
+        let gone = response(404, Some(body));
+        assert!(!crate::absence::is_gone(&gone));
+        let silent =
+            json!({"error": {"code": "A", "message": "No.", "details": vec![json!({}); 100]}});
+        assert!(!CloudError::from_body(&silent).expect("an error").is_cut());
     }
 }

@@ -10,6 +10,7 @@ mod body;
 pub mod budget;
 mod client;
 mod cloud;
+mod covering;
 pub mod credential;
 mod credentials;
 mod error;
@@ -20,10 +21,13 @@ mod id_properties;
 pub mod operation;
 mod reading_turns;
 mod readings;
+#[cfg(test)]
+mod size_and_time;
 mod transport;
 
 pub use client::{Client, ClientError, ClientSettings};
 pub use cloud::{Cloud, CloudSettingsError, RefusedUrl};
 pub use error::CloudError;
+pub(crate) use error::UNREAD;
 pub use operation::Operation;
 pub use transport::{CredentialKey, Method, Refused, Request, Response, Transport, TransportError};

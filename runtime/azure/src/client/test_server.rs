@@ -64,30 +64,8 @@ async fn answer(State(log): State<Log>, request: HttpRequest) -> HttpResponse {
         body: body.clone(),
     });
     let path = parts.uri.path();
-    let json = |status: u16, body: Value| {
-        let status = axum::http::StatusCode::from_u16(status).expect("a status");
-        (status, [(REQUEST_ID, "r-1")], axum::Json(body)).into_response()
-    };
     if path.ends_with("/oauth2/v2.0/token") {
-        return if body.contains("client_secret=wrong") {
-            json(
-                401,
-                json!({"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided.", "error_codes": [7000215]}),
-            )
-        } else {
-            let client = body
-                .split('&')
-                .find_map(|pair| pair.strip_prefix("client_id="));
-            let tenant = path.split('/').nth(1).unwrap_or_default();
-            let other = match tenant {
-                "tenant" => String::new(),
-                other => format!("-of-{other}"),
-            };
-            json(
-                200,
-                json!({"token_type": "Bearer", "expires_in": 3600, "access_token": format!("token-{}{other}", client.unwrap_or_default())}),
-            )
-        };
+        return token(path, &body);
     }
     match path {
         "/good" => json(200, json!({"name": "x"})),
@@ -97,6 +75,13 @@ async fn answer(State(log): State<Log>, request: HttpRequest) -> HttpResponse {
             let part = axum::body::Bytes::from_static(&[b' '; 1 << 16]);
             let parts = futures::stream::repeat(Ok::<_, std::convert::Infallible>(part));
             axum::body::Body::from_stream(parts).into_response()
+        }
+        "/long-error" => {
+            let detail = json!({"code": "A", "message": "m".repeat(40)});
+            json(
+                400,
+                json!({"error": {"code": "A", "message": "m", "details": vec![detail; 150_000]}}),
+            )
         }
         "/html" => (axum::http::StatusCode::OK, "<html>").into_response(),
         "/html-error" => (axum::http::StatusCode::BAD_GATEWAY, "<html>").into_response(),
@@ -109,6 +94,58 @@ async fn answer(State(log): State<Log>, request: HttpRequest) -> HttpResponse {
             json!({"error": {"code": "ResourceNotFound", "message": "m"}}),
         ),
     }
+}
+
+fn json(status: u16, body: Value) -> HttpResponse {
+    let status = axum::http::StatusCode::from_u16(status).expect("a status");
+    (status, [(REQUEST_ID, "r-1")], axum::Json(body)).into_response()
+}
+
+/// What the token endpoint answers to this form.
+fn token(path: &str, form: &str) -> HttpResponse {
+    let field = |name: &str| {
+        let mut pairs = form.split('&').filter_map(|pair| pair.split_once('='));
+        let found = pairs.find(|(key, _)| *key == name);
+        found.map(|(_, value)| value).unwrap_or_default()
+    };
+    let client = field("client_id");
+    match client {
+        // It repeats what it was sent.
+        "echo" => {
+            let description = format!("AADSTS7000215: {form} is wrong");
+            return json(
+                401,
+                json!({"error": form, "error_description": description, "error_codes": [form], "trace_id": form}),
+            );
+        }
+        "forever" => {
+            return json(
+                200,
+                json!({"expires_in": i64::MAX, "access_token": "token"}),
+            );
+        }
+        "endless" => {
+            let part = axum::body::Bytes::from_static(&[b' '; 1 << 16]);
+            let parts = futures::stream::repeat(Ok::<_, std::convert::Infallible>(part));
+            return axum::body::Body::from_stream(parts).into_response();
+        }
+        "proxy" => return (axum::http::StatusCode::FORBIDDEN, "<html>").into_response(),
+        _ => {}
+    }
+    if field("client_secret") == "wrong" {
+        return json(
+            401,
+            json!({"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided.\r\nTrace ID: t-1", "error_codes": [7000215]}),
+        );
+    }
+    let other = match path.split('/').nth(1).unwrap_or_default() {
+        "tenant" => String::new(),
+        other => format!("-of-{other}"),
+    };
+    json(
+        200,
+        json!({"token_type": "Bearer", "expires_in": 3600, "access_token": format!("token-{client}{other}")}),
+    )
 }
 
 /// A running server; it stops with the test's runtime.

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::test_server::{Server, server};
 use super::*;
+use crate::CloudError;
 use crate::credential::{Identity, NamespaceBounds, Proof, SecretData};
 
 mod credentials;
@@ -197,6 +198,12 @@ async fn answers_become_responses_or_errors() {
         let error = send(url).await.expect_err("too long").to_string();
         assert!(error.contains("has more than 32 MiB"), "{error}");
     }
+    // Status and ids of an error tell, however long it is.
+    let long = send("/long-error").await.expect("an answer");
+    assert_eq!((long.status, long.header(REQUEST_ID)), (400, Some("r-1")));
+    let told = CloudError::from_response(&long).to_string();
+    let expected = "the answer has more than 256 KiB, which no answer of this service has; nothing of it is read (request id r-1";
+    assert!(told.starts_with(expected), "{told}");
     let before = server.log.all().len();
     for url in ["https://evil.test/x?sig=abc", "http://localhost/x", "x"] {
         let error = send(url).await.expect_err("refused");

@@ -11,6 +11,9 @@ use crate::{CloudError, Response, operation};
 /// Wait after a refusal that names none.
 const USUAL_WAIT: Duration = Duration::from_secs(60);
 
+/// Bytes of the longest word that a next page is asked for with: it goes into a request.
+const LONGEST_TOKEN: usize = 64 << 10;
+
 /// One line of an answer.
 pub trait Row: Sized {
     /// Reads it; nothing where it is not as expected.
@@ -187,6 +190,8 @@ impl<R: Row> Page<R> {
         let rows = body.get("data").and_then(Value::as_array);
         let rows = rows.ok_or_else(unexpected)?;
         let next = text(body, "$skipToken").filter(|token| !token.is_empty());
+        let has_more = next.is_some();
+        let next = next.filter(|token| token.len() <= LONGEST_TOKEN);
         // The Graph writes it as text.
         let is_truncated = match body.get("resultTruncated") {
             Some(Value::String(word)) => word.eq_ignore_ascii_case("true"),
@@ -196,7 +201,7 @@ impl<R: Row> Page<R> {
         let read: Vec<R> = rows.iter().filter_map(R::read).collect();
         Ok(Self {
             // A row that cannot be read is one that is missing.
-            is_cut: (is_truncated && next.is_none()) || read.len() < rows.len(),
+            is_cut: ((is_truncated || has_more) && next.is_none()) || read.len() < rows.len(),
             rows: read,
             next,
             quota,

@@ -257,12 +257,16 @@ impl Pass<'_> {
         Ok(match progress {
             Progress::Running { operation, after } => (Poll::Running(after), Some(operation)),
             Progress::Unreported { after } => (Poll::Unreported(after), None),
-            Progress::Doubtful(refusal) => (Poll::Doubtful(self.meaning(refusal).await), None),
+            Progress::Doubtful(refusal) => {
+                // The pass that sent the secrets was another one; this one must know them to cover them.
+                self.resolve_inputs().await?;
+                (Poll::Doubtful(self.meaning(refusal).await), None)
+            }
             Progress::Unknown(failure) => (Poll::Unknown(failure), None),
             Progress::Succeeded if operation.verb == Verb::Prepare => (Poll::Prepared, None),
             Progress::Succeeded => (Poll::Succeeded, None),
             Progress::Failed(refusal) => {
-                // The pass that sent the secrets was another one; this one must know them to cover them.
+                // As above.
                 self.resolve_inputs().await?;
                 let mut failure = self.meaning(refusal).await;
                 failure.retry_after = Some(self.note_failed_operation(operation.verb));

@@ -4,7 +4,7 @@ use armature_shapes::id::ids_in_text;
 use serde_json::value::RawValue;
 
 use super::annotations::{NOTES, WORDS, check_annotation, check_notes, noted};
-use super::answers::{HEADERS, check_answer, check_answer_text, error_body, response};
+use super::answers::{HEADERS, SECRETS, check_answer, check_answer_text, error_body, response};
 use super::ids::check_id;
 use super::mutation::Mutations;
 use crate::extension::Registry;
@@ -112,8 +112,21 @@ fn notes_of_any_text_are_read() {
 #[test]
 fn answers_of_any_form_mean_something() {
     let error = error_body("the value hidden is refused").to_string();
+    let request =
+        serde_json::json!({"properties": {"password": SECRETS[1], "pin": "hidden"}}).to_string();
+    let quoted = error_body(&format!("cannot read '{request}'")).to_string();
+    let inner = serde_json::json!({"inner": request}).to_string();
+    let twice = error_body(&format!(
+        "cannot read {inner} with p%22%5Cw+%c3%A9%2B%2F%25~1"
+    ))
+    .to_string();
+    let encoded = error_body("key aGlkZGVu or cCJcdyDDqSsvJX4x, YTpwIlx3IMOpKy8lfjE= at /hid%64en")
+        .to_string();
     let bodies = [
         error.as_str(),
+        quoted.as_str(),
+        twice.as_str(),
+        encoded.as_str(),
         r#"{"id":"/x","properties":{"provisioningState":"Updating"}}"#,
         r#"{"status":"Failed","error":{"code":"A","message":{"lang":"en","value":"hidden"}}}"#,
         r#"{"odata.error":{"code":1,"message":"No.","target":"hidden"}}"#,
