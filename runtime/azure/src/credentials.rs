@@ -1,22 +1,30 @@
 //! Credentials in use: made once from settings or a Secret, dropped when a watch tells that the Secret changed or is gone, and made
 //! again by whoever needs it next.
 
-use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use azure_core::credentials::TokenCredential;
+use azure_core::credentials::{AccessToken, TokenCredential};
+use azure_core::error::ErrorKind;
+use futures::FutureExt;
 
 use super::actor;
 use super::credential::{
-    CredentialError, Identity, OperatorIdentity, Place, Proof, Same, SecretBounds, SecretData,
-    SecretReader, SecretRules, SecretUser, TokenSources, Who, check_identity, client_borrowed,
-    has_certificate, proof_key, secret_identity,
+    CredentialError, Identity, LONGEST_TOKEN, OperatorIdentity, Place, Proof, Same, SecretBounds,
+    SecretData, SecretReader, SecretRules, SecretUser, TokenSources, Who, check_identity,
+    client_borrowed, has_certificate, proof_key, secret_identity,
 };
 use super::failed_credentials::FailedCredentials;
+use super::kept::{Kept, Weighed};
 use super::readings::Readings;
 use super::{Cloud, CredentialKey, Method};
+
+/// Bytes of all credentials in use, with the longest tokens that they could have.
+const MOST_BYTES: usize = 256 << 20;
+/// Bytes of one source of tokens: the way to the sign-in server, and a token.
+const OF_SOURCE: usize = (8 << 10) + LONGEST_TOKEN;
 
 /// Rules that do not change while the operator runs.
 #[derive(Clone, Debug)]
@@ -52,7 +60,7 @@ pub(super) struct Credentials {
     settings: CredentialSettings,
     sources: TokenSources,
     secrets: Arc<dyn SecretReader>,
-    in_use: Mutex<HashMap<CredentialKey, Arc<Credential>>>,
+    in_use: Mutex<Kept<Arc<Credential>>>,
     failed: FailedCredentials,
     /// Certificates that are being read from Secrets.
     readings: Readings,
@@ -79,6 +87,8 @@ pub(super) struct Credential {
     tokens: Arc<dyn TokenCredential>,
     /// One for each additional tenant.
     additional: Vec<Arc<dyn TokenCredential>>,
+    /// What it may come to take of memory.
+    bytes: usize,
 }
 
 /// What a credential is asked for.
@@ -129,18 +139,24 @@ impl Credential {
     /// Tokens that are valid now.
     pub(super) async fn tokens(&self) -> azure_core::Result<Tokens> {
         let scope = [self.scope.as_str()];
-        let own = self.tokens.get_token(&scope, None).await?;
+        let own = token(&self.tokens, &scope).await?;
         self.is_proven.store(true, Ordering::Relaxed);
         self.names.get_or_init(|| actor::names(own.token.secret()));
         let mut additional = Vec::new();
         for source in &self.additional {
-            let token = source.get_token(&scope, None).await?;
+            let token = token(source, &scope).await?;
             additional.push(token.token.secret().to_owned());
         }
         Ok(Tokens {
             own: own.token.secret().to_owned(),
             additional,
         })
+    }
+}
+
+impl Weighed for Arc<Credential> {
+    fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
@@ -154,7 +170,7 @@ impl Credentials {
             settings,
             sources,
             secrets,
-            in_use: Mutex::default(),
+            in_use: Mutex::new(Kept::new(MOST_BYTES)),
             failed: FailedCredentials::default(),
             readings: Readings::default(),
         }
@@ -261,12 +277,16 @@ impl Credentials {
         let made = Arc::new(self.make(&identity, version, &place)?);
         // Others may have read the Secret at the same time. The first one's tokens are for all of them.
         let mut in_use = self.lock();
-        let kept = in_use.entry(key.clone()).or_insert(Arc::clone(&made));
-        if kept.version != made.version {
-            *kept = made;
-        }
+        let first = in_use.get(key).filter(|it| it.version == made.version);
+        let kept = match first {
+            Some(first) => Arc::clone(first),
+            None => {
+                in_use.insert(key.clone(), Arc::clone(&made));
+                made
+            }
+        };
         self.readings.is_kept(key, &kept.version);
-        Ok(Arc::clone(kept))
+        Ok(kept)
     }
 
     /// The identity in a Secret, or why there is none, which is found out once for each version of it.
@@ -369,7 +389,9 @@ impl Credentials {
             Some(cloud) => format!("{} ", cloud.endpoint),
             None => String::new(),
         };
+        let sources = 1 + identity.additional_tenants.len();
         Ok(Credential {
+            bytes: sources * (OF_SOURCE + identity.bytes()),
             version,
             subscription: identity.subscription.clone(),
             principal: format!("{elsewhere}{}", principal(identity)),
@@ -388,7 +410,7 @@ impl Credentials {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<CredentialKey, Arc<Credential>>> {
+    fn lock(&self) -> MutexGuard<'_, Kept<Arc<Credential>>> {
         // A panic while the map was held leaves a map that is still valid.
         self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -404,6 +426,21 @@ impl SecretUser for Credentials {
         self.failed.forget(&key);
         self.readings.forget(&key);
     }
+}
+
+/// A token. A library that ends in a panic over what a server says ends nothing else.
+async fn token(
+    source: &Arc<dyn TokenCredential>,
+    scope: &[&str],
+) -> azure_core::Result<AccessToken> {
+    let asked = AssertUnwindSafe(source.get_token(scope, None)).catch_unwind();
+    asked.await.unwrap_or_else(|_| {
+        let message = "the library that asks for tokens has failed at what the server answered";
+        Err(azure_core::Error::with_message(
+            ErrorKind::Credential,
+            message,
+        ))
+    })
 }
 
 /// Who ARM counts requests for. The tenant of a managed identity is the machine's: what a Secret says of it is not asked for.
@@ -422,5 +459,35 @@ pub(super) fn place(key: &CredentialKey) -> Place {
             namespace: namespace.clone(),
             name: name.clone(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use azure_core::credentials::TokenRequestOptions;
+
+    use super::*;
+
+    /// As the library does over a number that it does not expect.
+    #[derive(Debug)]
+    struct Panics;
+
+    #[async_trait::async_trait]
+    impl TokenCredential for Panics {
+        async fn get_token(
+            &self,
+            _: &[&str],
+            _: Option<TokenRequestOptions<'_>>,
+        ) -> azure_core::Result<AccessToken> {
+            panic!("overflow when adding duration to datetime");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_of_the_library_is_an_error_in_words() {
+        let source: Arc<dyn TokenCredential> = Arc::new(Panics);
+        let error = token(&source, &["scope"]).await.expect_err("no token");
+        let expected = "the library that asks for tokens has failed at what the server answered";
+        assert_eq!(error.to_string(), expected);
     }
 }

@@ -3,7 +3,6 @@
 //!
 //! Everything is by the version of the credential: another one is tried at once.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,9 +10,13 @@ use tokio::time::Instant;
 
 use super::CredentialKey;
 use super::credential::CredentialError;
+use super::kept::{Kept, Weighed};
 
 /// How long a refusal of Entra ID counts: a new secret of an application takes about a minute until it is known everywhere.
 const REFUSED: Duration = Duration::from_secs(30);
+
+/// Bytes of all that is known of them.
+const MOST_BYTES: usize = 16 << 20;
 
 /// What is known of one credential.
 struct Failed {
@@ -24,14 +27,27 @@ struct Failed {
     refused: Option<(Instant, String)>,
 }
 
+impl Weighed for Failed {
+    fn bytes(&self) -> usize {
+        let unusable = self.unusable.iter().map(|error| error.to_string().len());
+        let refused = self.refused.iter().map(|(_, message)| message.len());
+        size_of::<Self>() + self.version.len() + unusable.chain(refused).sum::<usize>()
+    }
+}
+
 /// Credentials that fail: one entry at most for each that is in use.
-#[derive(Default)]
-pub(super) struct FailedCredentials(Mutex<HashMap<CredentialKey, Failed>>);
+pub(super) struct FailedCredentials(Mutex<Kept<Failed>>);
+
+impl Default for FailedCredentials {
+    fn default() -> Self {
+        Self(Mutex::new(Kept::new(MOST_BYTES)))
+    }
+}
 
 impl FailedCredentials {
     /// Why this version of a Secret holds no credential, if that is known.
     pub(super) fn unusable(&self, key: &CredentialKey, version: &str) -> Option<CredentialError> {
-        let known = self.lock();
+        let mut known = self.lock();
         let failed = known.get(key).filter(|it| it.version == version)?;
         failed.unusable.clone()
     }
@@ -48,7 +64,7 @@ impl FailedCredentials {
 
     /// What Entra ID has just said of this version, where it refused it.
     pub(super) fn refused(&self, key: &CredentialKey, version: &str) -> Option<String> {
-        let known = self.lock();
+        let mut known = self.lock();
         let failed = known.get(key).filter(|it| it.version == version)?;
         let (until, message) = failed.refused.as_ref()?;
         (Instant::now() < *until).then(|| message.clone())
@@ -69,7 +85,7 @@ impl FailedCredentials {
         self.lock().remove(key);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<CredentialKey, Failed>> {
+    fn lock(&self) -> MutexGuard<'_, Kept<Failed>> {
         // A panic while the map was held leaves a map that is still valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

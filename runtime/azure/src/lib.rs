@@ -18,6 +18,7 @@ mod failed_credentials;
 pub mod graph;
 #[cfg(test)]
 mod id_properties;
+mod kept;
 pub mod operation;
 mod reading_turns;
 mod readings;

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use armature_shapes::testing::shown::shows;
 use serde_json::json;
 
 use super::test_server::{Server, server};
@@ -294,6 +295,45 @@ async fn a_refused_secret_is_told_without_the_secret() {
     let named = "no token for the operator's settings, look at its key AZURE_CLIENT_SECRET: ";
     assert!(error.message.starts_with(named), "{error}");
     assert!(!error.message.contains("troubleshoot"), "{error}");
+}
+
+/// Whatever the sign-in server says ends in an error in words, which shows nothing that it was sent.
+#[tokio::test]
+async fn whatever_a_sign_in_server_says_is_told_without_the_secret() {
+    const SECRET: &str = "p\"\\w é+/%~and more";
+    let server = server().await;
+    let secrets = Arc::new(Secrets::default());
+    let proof = Proof::ClientSecret("x".into());
+    let client = client(&server, proof, Arc::clone(&secrets), None);
+    for (version, name, is_refused, expected) in [
+        ("1", "echo", true, "look at its key AZURE_CLIENT_SECRET"),
+        (
+            "2",
+            "forever",
+            false,
+            "'expires_in' is no number of seconds",
+        ),
+        ("3", "endless", false, "the answer has more than 1 MiB"),
+        (
+            "4",
+            "proxy",
+            false,
+            "HTTP 403 and no error that can be read",
+        ),
+    ] {
+        secrets.set(version, name, Some(SECRET));
+        client.credentials.forget(&own_secret());
+        let error = client.send(request("/good", own_secret())).await;
+        let error = error.expect_err(name);
+        assert_eq!(error.credential, is_refused, "{error}");
+        let named = "no token for Secret team/own";
+        assert!(error.message.starts_with(named), "{error}");
+        assert!(error.message.contains(expected), "{error}");
+        assert!(!shows(&error.message, SECRET), "{error}");
+        assert!(error.message.len() < 4000, "{error}");
+        let debug = format!("{error:?}");
+        assert!(!shows(&debug, SECRET), "{debug}");
+    }
 }
 
 #[tokio::test]

@@ -101,6 +101,12 @@ impl fmt::Debug for ClientCertificate {
 }
 
 impl ClientCertificate {
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let chain: usize = self.chain.iter().map(Vec::len).sum();
+        chain + 4 * self.key.public_modulus_len()
+    }
+
     /// Reads PEM, PKCS#12 or either of them in base64. The password is of PKCS#12.
     ///
     /// # Errors

@@ -82,6 +82,19 @@ impl Identity {
         }
     }
 
+    /// About how many bytes its words take, which whoever wrote them chose.
+    pub(crate) fn bytes(&self) -> usize {
+        let of_proof = match &self.proof {
+            Proof::ClientSecret(secret) => secret.secret().len(),
+            Proof::ClientCertificate(certificate) => certificate.bytes(),
+            Proof::IdentityFile { path, .. } => path.as_os_str().len(),
+            Proof::WorkloadIdentity { token_file } => token_file.as_os_str().len(),
+            Proof::ManagedIdentity | Proof::AzureCli => 0,
+        };
+        let words = [&self.subscription, &self.tenant, &self.client];
+        words.into_iter().map(String::len).sum::<usize>() + of_proof
+    }
+
     /// Whether a file that it names may be read, as far as its path shows: who asks need not run where the file is.
     ///
     /// # Errors

@@ -15,6 +15,7 @@
 //! | `mounted` | reading files that Secrets may name |
 //! | `metadata_service` | the endpoint that gives managed identities their tokens |
 //! | `token` | the source of tokens of an identity |
+//! | `sign_in` | the server that gives out tokens, and what of its answers counts |
 //! | `refusal` | which key to look at when Entra ID refuses an identity |
 //! | `error` | what can be wrong with a credential, as sentences that name the Secret and the key |
 //!
@@ -34,6 +35,7 @@ mod pkcs12;
 mod refusal;
 mod secret;
 mod settings;
+mod sign_in;
 mod token;
 
 pub(super) use bounds::client_borrowed;
@@ -54,4 +56,5 @@ pub(super) use settings::has_certificate;
 pub use settings::{
     OPERATOR_VARIABLES, SecretRules, identity_folders, is_true, operator_identity, secret_identity,
 };
+pub(super) use sign_in::LONGEST_TOKEN;
 pub(super) use token::TokenSources;

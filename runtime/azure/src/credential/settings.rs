@@ -26,7 +26,27 @@ const IDENTITY_FOLDERS: &str = "ARMATURE_IDENTITY_FILE_FOLDERS";
 const AUTH_MODE: &str = "AUTH_MODE";
 const WORKLOAD_IDENTITY: &str = "USE_WORKLOAD_IDENTITY_AUTH";
 const FEDERATED_TOKEN_FILE: &str = "AZURE_FEDERATED_TOKEN_FILE";
-const ADDITIONAL_TENANTS: &str = "AZURE_ADDITIONAL_TENANTS";
+pub(super) const ADDITIONAL_TENANTS: &str = "AZURE_ADDITIONAL_TENANTS";
+
+/// Bytes of the longest value of each key in a Secret. What is longer is none of Azure's, and would be kept, sent and asked for with
+/// every token. What opening a certificate takes is bounded by itself.
+const LONGEST: [(&str, usize); 12] = [
+    (SUBSCRIPTION, 256),
+    (TENANT, 256),
+    (CLIENT, 256),
+    (CLIENT_SECRET, 4096),
+    (CERTIFICATE, 256 << 10),
+    (CERTIFICATE_PASSWORD, 1024),
+    (IDENTITY_FILE, 4096),
+    (AUTH_MODE, 64),
+    (ADDITIONAL_TENANTS, 1024),
+    (Cloud::VARIABLES[0], 1024),
+    (Cloud::VARIABLES[1], 1024),
+    (Cloud::VARIABLES[2], 1024),
+];
+
+/// Additional tenants of a Secret: Azure Resource Manager takes as many tokens beside the first one.
+const MOST_TENANTS: usize = 3;
 
 /// Variables that make the operator's own identity.
 pub const OPERATOR_VARIABLES: [&str; 10] = [
@@ -158,6 +178,7 @@ pub fn secret_identity(
         },
         get: &|key| secret.data.get(key).cloned(),
     };
+    keys.check_lengths(secret)?;
     let subscription = keys.required(SUBSCRIPTION, "it is the subscription to work in")?;
     let (tenant, client) = (keys.tenant()?, keys.client()?);
     let proof = keys.proof_of_secret(rules)?;
@@ -179,6 +200,18 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
+    /// Before anything is read: a tenant writes Secrets, and pays for nothing that is done with them.
+    fn check_lengths(&self, secret: &SecretData) -> Result<(), CredentialError> {
+        for (key, longest) in LONGEST {
+            let length = secret.data.get(key).map_or(0, Vec::len);
+            if length > longest {
+                let message = format!("it has {length} bytes, expected {longest} at most");
+                return Err(self.unusable(key, message));
+            }
+        }
+        Ok(())
+    }
+
     fn optional(&self, key: &str) -> Option<String> {
         (self.get)(key)
             .map(|value| String::from_utf8_lossy(&value).trim().to_owned())
@@ -300,13 +333,26 @@ impl Keys<'_> {
     }
 
     fn with_additional_tenants(&self, mut identity: Identity) -> Result<Identity, CredentialError> {
-        let tenants = self.optional(ADDITIONAL_TENANTS).unwrap_or_default();
-        identity.additional_tenants = tenants
-            .split(',')
-            .map(str::trim)
-            .filter(|tenant| !tenant.is_empty() && *tenant != identity.tenant)
-            .map(str::to_owned)
-            .collect();
+        let named = self.optional(ADDITIONAL_TENANTS).unwrap_or_default();
+        let named = named.split(',').map(str::trim);
+        let mut tenants: Vec<String> = Vec::new();
+        for tenant in named.filter(|tenant| !tenant.is_empty()) {
+            let is_it = |known: &String| known.eq_ignore_ascii_case(tenant);
+            if !is_it(&identity.tenant) && !tenants.iter().any(is_it) {
+                tenants.push(tenant.to_owned());
+            }
+        }
+        identity.additional_tenants = tenants;
+        if self.place != Place::Operator && identity.additional_tenants.len() > MOST_TENANTS {
+            return Err(self.unusable(
+                ADDITIONAL_TENANTS,
+                format!(
+                    "it names {} tenants beside that of the identity, expected {MOST_TENANTS} at most: Azure Resource Manager \
+                     takes no more tokens with a request",
+                    identity.additional_tenants.len()
+                ),
+            ));
+        }
         let has_one_tenant = matches!(
             identity.proof,
             Proof::ManagedIdentity | Proof::IdentityFile { .. }

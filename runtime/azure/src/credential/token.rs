@@ -22,7 +22,8 @@ use url::Url;
 
 use super::identity_file::IdentityFile;
 use super::mounted;
-use super::settings::{CERTIFICATE, TENANT};
+use super::settings::{ADDITIONAL_TENANTS, CERTIFICATE, TENANT};
+use super::sign_in::SignIn;
 use super::{ClientCertificate, CredentialError, Identity, MetadataService, Place, Proof};
 
 /// What asks for a token, and caches it.
@@ -54,6 +55,7 @@ impl TokenSources {
             key: TENANT,
             message: error.to_string(),
         };
+        check_tenant(identity, tenant, place)?;
         let client = &identity.client;
         let place = place.clone();
         match &identity.proof {
@@ -104,7 +106,7 @@ impl TokenSources {
         let mut cloud = CustomConfiguration::default();
         cloud.authority_host = authority.to_string();
         ClientOptions {
-            transport: Some(Transport::new(Arc::new(self.http.clone()))),
+            transport: Some(Transport::new(Arc::new(SignIn(self.http.clone())))),
             retry: RetryOptions::none(),
             cloud: Some(Arc::new(CloudConfiguration::Custom(cloud))),
             ..ClientOptions::default()
@@ -137,6 +139,26 @@ impl TokenSources {
         let made = ManagedIdentityCredential::new(Some(options))?;
         Ok(made)
     }
+}
+
+/// The tenant becomes a part of the token endpoint's path, and the library's own error would repeat it.
+fn check_tenant(identity: &Identity, tenant: &str, place: &Place) -> Result<(), CredentialError> {
+    let is_of_machine = matches!(
+        identity.proof,
+        Proof::ManagedIdentity | Proof::IdentityFile { .. } | Proof::AzureCli
+    );
+    let is_sign = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '-');
+    if is_of_machine || (!tenant.is_empty() && tenant.chars().all(is_sign)) {
+        return Ok(());
+    }
+    Err(CredentialError::Value {
+        place: place.clone(),
+        key: match tenant == identity.tenant {
+            true => TENANT,
+            false => ADDITIONAL_TENANTS,
+        },
+        message: "it is no tenant; expected its id or one of its domains".to_owned(),
+    })
 }
 
 /// The URL that assertions are for.

@@ -351,3 +351,62 @@ fn other_clouds_are_those_that_are_listed_whole() {
         );
     }
 }
+
+/// One Secret costs no more than another, whatever stands in it: a value that no key of Azure has is refused before it is read.
+#[test]
+fn values_of_any_length_are_refused_by_their_key() {
+    let long: &'static str = "x".repeat(900 << 10).leak();
+    for (key, longest) in LONGEST {
+        let others = COMMON.iter().filter(|(name, _)| *name != key);
+        let mut pairs: Vec<_> = others.copied().collect();
+        pairs.push((key, long));
+        let error = of_secret(&pairs, true).expect_err(key).to_string();
+        let expected = format!(
+            "key {key} of Secret n/x cannot be used: it has {} bytes, expected {longest} at most",
+            long.len()
+        );
+        assert_eq!(error, expected);
+    }
+    let keys: Vec<&str> = LONGEST.iter().map(|(key, _)| *key).collect();
+    let read = OPERATOR_VARIABLES
+        .iter()
+        .chain(&Cloud::VARIABLES)
+        .chain(&[AUTH_MODE]);
+    // No keys of Secrets.
+    let elsewhere = [WORKLOAD_IDENTITY, FEDERATED_TOKEN_FILE];
+    for key in read.filter(|key| !elsewhere.contains(key)) {
+        assert!(keys.contains(key), "{key} has no limit");
+    }
+}
+
+#[test]
+fn additional_tenants_are_few_and_each_is_named_once() {
+    let many: String = (0..120_000).map(|number| format!("t{number},")).collect();
+    let of =
+        |tenants: &'static str| of_secret(&with(&[SECRET, (ADDITIONAL_TENANTS, tenants)]), false);
+    for (tenants, expected) in [
+        ("a,b,c", &["a", "b", "c"][..]),
+        ("a, A ,,a,t,T,b", &["a", "b"]),
+        ("", &[]),
+    ] {
+        assert_eq!(of(tenants).expect(tenants).additional_tenants, expected);
+    }
+    for (tenants, expected) in [
+        (
+            "a,b,c,d",
+            "it names 4 tenants beside that of the identity, expected 3 at most",
+        ),
+        (many.leak(), "bytes, expected 1024 at most"),
+    ] {
+        let error = of(tenants).expect_err("too many").to_string();
+        let key = "key AZURE_ADDITIONAL_TENANTS of Secret n/x cannot be used: ";
+        assert!(
+            error.starts_with(key) && error.contains(expected),
+            "{error}"
+        );
+    }
+    // The administrator's word is his own to answer for.
+    let own = of_operator(&with(&[SECRET, (ADDITIONAL_TENANTS, "a,b,c,d")]));
+    let own = own.expect("settings").expect("an identity");
+    assert_eq!(own.additional_tenants.len(), 4);
+}
