@@ -1,8 +1,7 @@
 //! Whatever Azure answers: the time that it takes is that of its size, and what is kept of it is bounded.
 
-use std::time::{Duration, Instant};
-
 use armature_shapes::id::ResourceId;
+use armature_shapes::testing::processor::on_processor;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -146,17 +145,12 @@ fn answers_of_any_size_take_time_by_their_size() {
     let secrets: Vec<&str> = values.iter().map(String::as_str).collect();
     for (name, form) in FORMS {
         let body = form(LARGE);
-        let begun = Instant::now();
-        let copies = (0..10).map(|_| body.clone()).collect::<Vec<_>>();
-        drop(copies);
-        let copied = begun.elapsed();
-        let begun = Instant::now();
+        let began = on_processor();
         let told = read(&body, &secrets);
-        let took = begun.elapsed();
+        let took = on_processor().saturating_sub(began);
         println!("{name}: {took:?}, {told} bytes told");
         assert!(told <= TOLD, "{name}: {told} bytes are told");
-        // Ten copies take a second at most, and looking at each byte some times no more. Each detail against each would be an hour.
-        let most = Duration::from_secs(5) + copied * 10;
-        assert!(took < most, "{name}: {took:?}, {most:?} expected at most");
+        // A development build: a second or two. Each detail against each would be an hour.
+        assert!(took.as_secs() < 30, "{name}: {took:?}");
     }
 }

@@ -8,6 +8,7 @@
 //! | [`gadget`] | a kind in two versions with every semantic and every step of a plan |
 //! | [`plain`] | a kind of which nothing matters but its ARM type and scope |
 //! | [`kinds`] | kinds that the reconciler's tests reconcile |
+//! | [`processor`] | how long a thread has had a processor |
 //! | [`shown`] | whether a text shows a secret, in whatever form |
 //!
 //! What does not live here: anything that runs outside tests.
@@ -18,4 +19,5 @@ pub mod everything;
 pub mod gadget;
 pub mod kinds;
 pub mod plain;
+pub mod processor;
 pub mod shown;

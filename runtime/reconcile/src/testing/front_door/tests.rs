@@ -1,6 +1,7 @@
 //! Promises over texts that are nearly right, from fixed seeds, and what was found so.
 
 use armature_shapes::id::ids_in_text;
+use armature_shapes::testing::processor::on_processor;
 use serde_json::value::RawValue;
 
 use super::annotations::{NOTES, WORDS, check_annotation, check_notes, noted};
@@ -228,11 +229,4 @@ fn long_texts_take_no_longer_than_their_bytes() {
     }
     let took = on_processor().saturating_sub(began);
     assert!(took.as_secs() < 60, "{took:?}");
-}
-
-/// How long this thread has had a processor: a busy machine does not make a text longer. Where the system does not tell, zero.
-fn on_processor() -> std::time::Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = text.split(' ').next().and_then(|text| text.parse().ok());
-    std::time::Duration::from_nanos(nanoseconds.unwrap_or_default())
 }
