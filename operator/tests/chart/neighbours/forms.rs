@@ -14,6 +14,7 @@ use futures::future::LocalBoxFuture;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use serde_json::{Map, Value, json};
 
+use super::costly;
 use super::tenants::Tenant;
 use crate::cluster::Cluster;
 
@@ -21,7 +22,7 @@ use crate::cluster::Cluster;
 pub type Form = for<'a> fn(&'a Cluster, &'a Tenant) -> LocalBoxFuture<'a, ()>;
 
 /// All forms, one after the other; each stays.
-pub const FORMS: [(&str, Form); 11] = [
+pub const FORMS: [(&str, Form); 14] = [
     ("metadata, a spec and a status that are nested deeply", deep),
     ("annotations of 200 KiB, and ids that decode for ever", long),
     ("what an older version cannot hold", unfitting),
@@ -32,6 +33,15 @@ pub const FORMS: [(&str, Form); 11] = [
     ("Secrets that name files without an end", files),
     ("a certificate that is none", certificates),
     ("PKCS#12 files with 1 GiB of scrypt", scrypt),
+    (
+        "expressions that take as long as they may",
+        costly::expressions,
+    ),
+    (
+        "paths by the thousand for values by the thousand",
+        costly::paths,
+    ),
+    ("tenants by the hundred thousand", costly::tenants),
     ("objects in failure", failing),
 ];
 
@@ -55,7 +65,7 @@ fn nested(name: &str, levels: usize) -> Value {
     (0..levels).fold(json!({}), |inner, _| json!({ name: inner }))
 }
 
-fn group(name: &str, metadata: Value) -> Value {
+pub(super) fn group(name: &str, metadata: Value) -> Value {
     let mut object = json!({
         "apiVersion": SERVED, "kind": "ResourceGroup",
         "metadata": metadata, "spec": {"location": "westeurope"},
@@ -178,7 +188,7 @@ fn large_status<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<
 }
 
 /// Waits until an object's condition says so: what the API server refuses is told in the object.
-async fn says(tenant: &Tenant, name: &str, text: &str) {
+pub(super) async fn says(tenant: &Tenant, name: &str, text: &str) {
     let groups = tenant.api(SERVED, "ResourceGroup");
     until_ok(&format!("{name} to say {text}"), async || {
         let found = groups.get(name).await;
@@ -271,7 +281,7 @@ fn forged<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
 }
 
 /// A Secret with a credential, and groups that name it.
-async fn credential(tenant: &Tenant, name: &str, more: (&str, Vec<u8>)) {
+pub(super) async fn credential(tenant: &Tenant, name: &str, more: (&str, Vec<u8>)) {
     let mut data = json!({
         "AZURE_SUBSCRIPTION_ID": STANDARD.encode("00000000-0000-0000-0000-000000000001"),
         "AZURE_TENANT_ID": STANDARD.encode("t"), "AZURE_CLIENT_ID": STANDARD.encode("c"),

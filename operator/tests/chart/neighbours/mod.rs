@@ -10,6 +10,7 @@
 //! What does not live here: clients of the webhook that say nothing, and what must not be in the log
 //! (`operator/tests/odd_objects.rs`).
 
+mod costly;
 mod forms;
 mod load;
 pub mod tenants;
