@@ -146,12 +146,12 @@ fn told(answer: &Value, sent: &[u8]) -> Option<String> {
     if word.is_none() && description.is_none() && codes.is_empty() {
         return None;
     }
+    let described = description.as_deref().unwrap_or_default();
+    let codes = codes.into_iter().filter(|code| !described.contains(code));
     let mut told = word.unwrap_or_else(|| "error".to_owned());
-    for part in codes.into_iter().chain(description) {
-        if !told.contains(&part) {
-            told.push_str(", ");
-            told.push_str(&part);
-        }
+    for part in codes.chain(description.clone()) {
+        told.push_str(", ");
+        told.push_str(&part);
     }
     for (name, label) in [
         ("trace_id", "Trace ID"),
@@ -220,7 +220,7 @@ mod tests {
             (
                 json!({"error": "invalid_client", "error_codes": [7_000_215], "trace_id": "t-1", "correlation_id": "c-1",
                     "error_description": "AADSTS7000215: Invalid client secret provided.\r\nTrace ID: t-1"}),
-                Some("invalid_client, AADSTS7000215, AADSTS7000215: Invalid client secret provided.  Trace ID: t-1 Correlation ID: c-1".to_owned()),
+                Some("invalid_client, AADSTS7000215: Invalid client secret provided.  Trace ID: t-1 Correlation ID: c-1".to_owned()),
             ),
             (
                 json!({"error_codes": [90_002], "trace_id": "t-1", "correlation_id": "c-1"}),
