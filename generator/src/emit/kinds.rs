@@ -105,13 +105,15 @@ fn descriptor(
         })
     });
     let hub = hub_info(kind, uses);
-    let lists = kind_lists(group, kind, uses).into_iter();
-    let lists = lists.filter(|(_, items)| !items.is_empty());
+    let lists = kind_lists(group, kind, uses);
+    let has_all = lists.iter().all(|(_, items)| !items.is_empty());
+    let lists = lists.into_iter().filter(|(_, items)| !items.is_empty());
     let lists = lists.map(|(field, items)| {
         let field = ident(field);
         quote!(#field: &[#(#items),*])
     });
     let (kind_info, remote) = (uses.kind("KindInfo"), uses.kind("Remote"));
+    let rest = (!has_all).then(|| quote!(..#kind_info::PLAIN));
     Ok(quote! {
         #text
         pub static #name: #kind_info = #kind_info {
@@ -125,7 +127,7 @@ fn descriptor(
             versions: &[#(#versions),*],
             hub: #hub,
             #(#lists,)*
-            ..#kind_info::PLAIN
+            #rest
         };
     })
 }
@@ -259,7 +261,9 @@ fn version_info(
         let field = ident(field);
         quote!(#field: #value)
     });
-    let special = on_request.into_iter().chain(verbs).chain(special);
+    let special: Vec<TokenStream> = on_request.into_iter().chain(verbs).chain(special).collect();
+    // One field for what is served on request, one for the verbs, two lists and two plans.
+    let rest = (special.len() < 6).then(|| quote!(..#version_info::PLAIN));
     quote! {
         const #constant: #version_info = #version_info {
             name: #name,
@@ -268,7 +272,7 @@ fn version_info(
             spec: #spec,
             status: #status,
             #(#special,)*
-            ..#version_info::PLAIN
+            #rest
         };
     }
 }

@@ -98,7 +98,6 @@ pub static MANAGED_CLUSTER: KindInfo = KindInfo {
         "properties.linuxProfile.ssh.publicKeys[].keyData as lines",
         "sku.tier same Paid or Standard",
     ],
-    ..KindInfo::PLAIN
 };
 
 const V20240901: VersionInfo = VersionInfo {
