@@ -262,8 +262,9 @@ impl Pass<'_> {
         let (now, comparison) = (self.desired_now(&work), work.comparison(self));
         // What was sent of another spec and is not known to have arrived may be what appears.
         let mut earlier = work.record.iter().chain(&work.claimed);
-        let may_be_there =
-            self.findings.remote_body().is_some() || earlier.any(|earlier| !earlier.is_of(&now));
+        // Of some kinds Azure shows that they are there, and no more.
+        let is_there = self.findings.seen.answer.is_some();
+        let may_be_there = is_there || earlier.any(|earlier| !earlier.is_of(&now));
         let before = work.before();
         let record = Record::sent(&now, &comparison, work.keyed(), before, may_be_there);
         Ok(record)

@@ -1,6 +1,7 @@
 //! Kinds that Azure answers by HEAD alone: it says that something is there, and nothing of what it is like. So what is sent
 //! goes by the object.
 
+use armature_azure::Method;
 use armature_shapes::kind::{
     HubInfo, KindInfo, NameRule, OwnerRule, Remote, Scope, Verbs, VersionInfo,
 };
@@ -100,5 +101,31 @@ async fn each_state_of_the_object_is_sent_once() {
         world.cluster.delete(&badge);
         assert_eq!(world.pass(&badge).await, Requeue::Never);
         assert!(world.azure.get(ID).is_none());
+    }
+}
+
+/// Nothing that Azure shows tells whether a PUT without an answer arrived: it is sent until one is answered.
+#[tokio::test]
+async fn what_got_no_answer_is_sent_again_however_often() {
+    for lost in 1..5 {
+        let world = world();
+        let badge = apply(&world, 3);
+        assert_eq!(sent(&world, &badge).await, [3]);
+        apply(&world, 4);
+        for time in 0..lost {
+            world.azure.lose_answer(Method::Put, ID);
+            world.forget();
+            world.pass(&badge).await;
+            let puts = world.requests();
+            let puts = puts.iter().filter(|line| line.starts_with("PUT"));
+            assert_eq!(puts.count(), 1, "time {time} of {lost}");
+            assert!(
+                world.ready(&badge).starts_with("False/"),
+                "time {time} of {lost}"
+            );
+            world.clock.advance(3600);
+        }
+        world.azure.take_bodies();
+        assert_eq!(sent(&world, &badge).await, [4], "{lost}");
     }
 }
