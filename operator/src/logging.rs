@@ -46,7 +46,10 @@ impl LogStyle {
         W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
     {
         let layer = fmt::layer()
-            .with_writer(OneLine(writer))
+            .with_writer(OneLine {
+                writers: writer,
+                ansi: self.ansi,
+            })
             .with_ansi(self.ansi);
         let layer = if self.json {
             layer.json().flatten_event(true).boxed()
@@ -148,7 +151,7 @@ mod tests {
     /// Words of a tenant or of Azure that would look like a line of the operator's own, or like other words.
     #[test]
     fn whatever_is_logged_is_one_line() {
-        let forged = "x\n2026-11-29T13:00:00Z  WARN the key was replaced\r\u{202e}nimda \u{1b}[31m";
+        let forged = "x\n2026-11-29T13:00:00Z  WARN the key was replaced\r\u{202e}nimda \u{1b}[31m \u{1b}[2J";
         for json in [false, true] {
             for ansi in [false, true] {
                 let style = LogStyle {
@@ -166,7 +169,8 @@ mod tests {
                 assert_eq!(text.matches('\n').count(), 1, "{text:?}");
                 assert!(text.ends_with('\n'), "{text:?}");
                 assert!(!text.contains(['\r', '\u{202e}']), "{text:?}");
-                assert!(!text.contains("\u{1b}[31m"), "{text:?}");
+                assert!(!text.contains("\u{1b}[2J"), "{text:?}");
+                assert!(ansi || !text.contains('\u{1b}'), "{text:?}");
                 if json {
                     let line: serde_json::Value = serde_json::from_str(&text).unwrap();
                     assert_eq!(line["text"], forged);

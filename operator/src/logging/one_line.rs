@@ -7,24 +7,38 @@ use armature_runtime::reconcile::plain::is_odd;
 use tracing::Metadata;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// ANSI's escape, with which colours begin. Those in texts are spelled out before they come here.
+/// ANSI's escape, with which colours begin.
 const ESCAPE: char = '\u{1b}';
 
 /// Writers of such lines.
-pub struct OneLine<M>(pub M);
+pub struct OneLine<M> {
+    /// Writers of what comes out.
+    pub writers: M,
+    /// Whether there are colours. In a text of others they look like those of the operator's own, and do no more.
+    pub ansi: bool,
+}
 
 /// The writer of one line.
-pub struct Line<W>(W);
+pub struct Line<W> {
+    writer: W,
+    ansi: bool,
+}
 
 impl<'w, M: MakeWriter<'w>> MakeWriter<'w> for OneLine<M> {
     type Writer = Line<M::Writer>;
 
     fn make_writer(&'w self) -> Self::Writer {
-        Line(self.0.make_writer())
+        Line {
+            writer: self.writers.make_writer(),
+            ansi: self.ansi,
+        }
     }
 
     fn make_writer_for(&'w self, line: &Metadata<'_>) -> Self::Writer {
-        Line(self.0.make_writer_for(line))
+        Line {
+            writer: self.writers.make_writer_for(line),
+            ansi: self.ansi,
+        }
     }
 }
 
@@ -34,32 +48,42 @@ impl<W: Write> Write for Line<W> {
         let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         match std::str::from_utf8(line) {
             Ok(text) if text.contains(is_unfit) => {
-                self.0.write_all(spelled_out(text).as_bytes())?;
-                self.0.write_all(&bytes[line.len()..])?;
+                self.writer
+                    .write_all(spelled_out(text, self.ansi).as_bytes())?;
+                self.writer.write_all(&bytes[line.len()..])?;
             }
-            _ => self.0.write_all(bytes)?,
+            _ => self.writer.write_all(bytes)?,
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.writer.flush()
     }
 }
 
 fn is_unfit(letter: char) -> bool {
-    letter != ESCAPE && (letter == '\n' || is_odd(letter))
+    letter == '\n' || is_odd(letter)
 }
 
 /// In the spelling that JSON has, too.
-fn spelled_out(text: &str) -> String {
+fn spelled_out(text: &str, ansi: bool) -> String {
     let mut line = String::with_capacity(text.len() + 16);
-    for letter in text.chars() {
+    for (at, letter) in text.char_indices() {
         match letter {
             '\n' => line.push_str("\\n"),
+            ESCAPE if ansi && is_colour(&text[at + 1..]) => line.push(ESCAPE),
             letter if is_unfit(letter) => line.push_str(&format!("\\u{:04x}", u32::from(letter))),
             letter => line.push(letter),
         }
     }
     line
+}
+
+/// Whether what follows an escape sets a colour (ECMA-48, SGR), and moves nothing.
+fn is_colour(rest: &str) -> bool {
+    let numbers = rest
+        .strip_prefix('[')
+        .map(|rest| rest.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == ';'));
+    numbers.is_some_and(|rest| rest.starts_with('m'))
 }
