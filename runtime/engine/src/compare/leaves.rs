@@ -291,7 +291,7 @@ impl Walk<'_> {
         };
         match observed.len() {
             ..=PLACES => matched(observed.len(), &fits),
-            _ => matched_by_content((item, field), desired, observed)
+            _ => matched_by_content((item, field), (desired, observed))
                 .filter(|order| (0..order.len()).all(|wanted| fits(wanted, order[wanted]))),
         }
     }
@@ -536,15 +536,14 @@ fn spelt(item: &Value, names: &[&str], at: At<'_>) -> Option<String> {
 /// The same for many items, which are paired by all that they say: no item that asks for less is looked for in all places.
 fn matched_by_content(
     items: (Type, &'static Field),
-    desired: &[Value],
-    observed: &[Value],
+    (desired, observed): (&[Value], &[Value]),
 ) -> Option<Vec<usize>> {
     let mut places: HashMap<Vec<(String, String)>, Vec<usize>> = HashMap::new();
     for (place, item) in observed.iter().enumerate().rev() {
         places.entry(says(items, item)).or_default().push(place);
     }
-    let mut place = |item: &Value| places.get_mut(&says(items, item))?.pop();
-    desired.iter().map(&mut place).collect()
+    let place = |item| places.get_mut(&says(items, item))?.pop();
+    desired.iter().map(place).collect()
 }
 
 /// For each of so many wanted items a place of its own that fits it.

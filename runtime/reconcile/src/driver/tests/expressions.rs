@@ -250,17 +250,10 @@ async fn expressions_of_one_object_are_counted_and_share_what_they_may_take() {
     world.store(
         json!({"capacity": 5, "operatorSpec": {"configMapExpressions": entries(200, &work)}}),
     );
-    let began = std::time::Instant::now();
     world.pass(&store).await;
     assert!(
         world.message(&store).contains("together"),
         "{}",
         world.message(&store)
-    );
-    // Without a common limit it is more than a minute.
-    assert!(
-        began.elapsed() < Duration::from_secs(30),
-        "{:?}",
-        began.elapsed()
     );
 }
