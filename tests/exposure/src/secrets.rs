@@ -150,36 +150,14 @@ fn is_public(value: &str) -> bool {
     is_id || is_endpoint
 }
 
-/// As it is, within JSON and JSON within that, within a URL, and in base64, also in the middle of something longer.
+/// As it is, within JSON, within a URL, and in base64, also in the middle of something longer.
 fn forms(value: &str) -> BTreeSet<Vec<u8>> {
-    let json = |text: &str| {
-        let quoted = serde_json::Value::from(text).to_string();
-        quoted[1..quoted.len() - 1].to_owned()
-    };
-    let percent = utf8_percent_encode(value, NON_ALPHANUMERIC).to_string();
+    let json = serde_json::Value::from(value).to_string();
     let mut forms = BTreeSet::from([
         value.to_owned(),
-        json(value),
-        json(&json(value)),
-        json(value).replace('/', "\\/"),
-        small_digits(&percent),
-        percent.replace("%20", "+"),
-        small_digits(&percent).replace("%20", "+"),
-        percent,
+        json[1..json.len() - 1].to_owned(),
+        utf8_percent_encode(value, NON_ALPHANUMERIC).to_string(),
     ]);
-    for is_small in [false, true] {
-        // Some serializers escape what has a meaning in HTML, some what is no ASCII, some all but letters and digits.
-        let of_html = |sign: char| "\"'&<>+".contains(sign) || !sign.is_ascii();
-        let escaped = [
-            unicode(&value.replace('\\', "\\\\"), is_small, of_html),
-            unicode(value, is_small, |sign| !sign.is_ascii()),
-            unicode(value, is_small, |sign| !sign.is_ascii_alphanumeric()),
-        ];
-        for form in escaped {
-            forms.insert(json(&form));
-            forms.insert(form);
-        }
-    }
     for before in 0..3 {
         let mut bytes = vec![0; before];
         bytes.extend_from_slice(value.as_bytes());
@@ -190,32 +168,6 @@ fn forms(value: &str) -> BTreeSet<Vec<u8>> {
         }
     }
     forms.into_iter().map(String::into_bytes).collect()
-}
-
-/// With the signs that are to be escaped as `\u00E9`.
-fn unicode(text: &str, is_small: bool, is_escaped: impl Fn(char) -> bool) -> String {
-    let mut out = String::new();
-    for sign in text.chars() {
-        if !is_escaped(sign) {
-            out.push(sign);
-            continue;
-        }
-        for unit in sign.encode_utf16(&mut [0; 2]) {
-            out.push_str(&match is_small {
-                true => format!("\\u{unit:04x}"),
-                false => format!("\\u{unit:04X}"),
-            });
-        }
-    }
-    out
-}
-
-/// Percent-encoding with small digits.
-fn small_digits(text: &str) -> String {
-    let mut parts = text.split('%');
-    let first = parts.next().unwrap_or_default().to_owned();
-    let small = |part: &str| format!("%{}{}", part[..2].to_lowercase(), &part[2..]);
-    parts.fold(first, |all, part| all + &small(part))
 }
 
 /// A pattern for exactly these bytes.
@@ -250,12 +202,6 @@ mod tests {
             format!("password={VALUE}."),
             serde_json::json!({ "password": VALUE }).to_string(),
             format!("{:?}", Some(VALUE)),
-            serde_json::json!({"request": serde_json::json!({ "password": VALUE }).to_string()})
-                .to_string(),
-            r"p\u002Bss/\u0022word\u0022 of 17".to_owned(),
-            r"p\u002bss\u002f\u0022word\u0022\u0020of\u002017".to_owned(),
-            r#"p+ss\/\"word\" of 17"#.to_owned(),
-            "?p=p%2bss%2f%22word%22+of+17".to_owned(),
             format!("/path?p={}", utf8_percent_encode(VALUE, NON_ALPHANUMERIC)),
             STANDARD.encode(VALUE),
             STANDARD.encode(format!("client:{VALUE}")),
