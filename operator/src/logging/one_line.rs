@@ -48,9 +48,10 @@ impl<W: Write> Write for Line<W> {
         let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         match std::str::from_utf8(line) {
             Ok(text) if text.contains(is_unfit) => {
-                self.writer
-                    .write_all(spelled_out(text, self.ansi).as_bytes())?;
-                self.writer.write_all(&bytes[line.len()..])?;
+                // At once: whoever writes at the same time has lines of his own.
+                let mut whole = spelled_out(text, self.ansi).into_bytes();
+                whole.extend_from_slice(&bytes[line.len()..]);
+                self.writer.write_all(&whole)?;
             }
             _ => self.writer.write_all(bytes)?,
         }

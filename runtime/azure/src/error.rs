@@ -211,8 +211,11 @@ impl Room {
             ..CloudError::default()
         };
         let details = member(object, "details").and_then(Value::as_array);
-        let details = details.filter(|_| depth < DEPTH);
-        let details = details.map_or(&[][..], Vec::as_slice);
+        let mut details = details.map_or(&[][..], Vec::as_slice);
+        if depth >= DEPTH {
+            error.left_out = details.len();
+            details = &[];
+        }
         for (at, detail) in details.iter().enumerate() {
             if self.details == 0 || self.looks == 0 || self.text == 0 {
                 error.left_out = details.len() - at;
@@ -357,6 +360,21 @@ mod tests {
     }
 
     /// Codes behind the first are found among those that are kept, and what is not kept is no reason to say that nothing is there.
+    #[test]
+    fn what_is_too_deep_is_left_out_and_counted() {
+        let inner = json!({"code": "SubscriptionNotFound", "message": "no"});
+        let deep = |levels: usize| {
+            (0..levels).fold(
+                inner.clone(),
+                |inner, _| json!({"code": "A", "message": "m", "details": [inner]}),
+            )
+        };
+        for (levels, is_cut) in [(DEPTH, false), (DEPTH + 1, true), (DEPTH + 3, true)] {
+            let error = CloudError::from_body(&deep(levels)).expect("an error");
+            assert_eq!(error.is_cut(), is_cut, "{levels}");
+        }
+    }
+
     #[test]
     fn what_is_left_out_of_an_error_is_counted() {
         let detail =

@@ -24,6 +24,7 @@
 //! | [`annotations`], [`policy`], [`names`] | what users may say, and all names on the wire |
 //! | [`side_condition`] | conditions beside `Ready` that show what annotations ask for |
 //! | `testing` | ports in memory, with the feature `testing` |
+//! | [`object_name`] | which names a Secret may have |
 //! | [`mod@plain`] | texts of others as messages show them |
 //! | [`port`] | how the driver reaches Kubernetes |
 //! | [`remote`] | how it reaches what objects stand for: Azure Resource Manager, and others |
@@ -77,6 +78,7 @@ pub mod extension;
 pub mod fence;
 pub mod left_alone;
 pub mod lookout;
+pub mod object_name;
 pub mod observed;
 pub mod outcome;
 pub mod persist;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use armature_engine::compare::DigestKey;
 use armature_reconcile::fence::Fence;
+use armature_reconcile::object_name::is_object_name;
 use armature_reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
@@ -38,7 +39,7 @@ use crate::cache::objects::{Known, ObjectCache};
 use crate::client::clients::Clients;
 use crate::error::request;
 use crate::event::{EventFigures, EventRecorder};
-use crate::names::{FIELD_MANAGER, is_object_name};
+use crate::names::FIELD_MANAGER;
 use crate::stored::data::{ConfigMapData, SecretData};
 use crate::stored::item::MetadataOf;
 use crate::stored::object::StoredObject;

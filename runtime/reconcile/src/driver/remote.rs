@@ -14,6 +14,7 @@ use crate::backoff::RetryClass;
 use crate::claim;
 use crate::condition::reason;
 use crate::extension::{Next, Prerequisite};
+use crate::object_name::is_object_name;
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::{DataKind, KubernetesError};
 use crate::remote::{Begun, Operation, Progress, Reading, Verb};
@@ -34,7 +35,7 @@ impl LackingList {
         let path = self.path.join(".");
         let message = format!(
             "Azure's answer has no {path}, in which other objects may have made something: a PUT without them would delete them. \
-             Nothing is sent; it is tried again"
+             It is asked again"
         );
         Err(Failure::warning(reason::FAILED, RetryClass::Slow, message))
     }
@@ -344,17 +345,6 @@ fn lost_credential(namespace: &str) -> Failure {
         names::CLAIMED_WITH
     );
     Failure::warning(reason::CREDENTIAL_NOT_FOUND, RetryClass::Slow, message)
-}
-
-/// Whether a Secret can have this name (DNS-1123 subdomain).
-fn is_object_name(name: &str) -> bool {
-    let is_sign = |sign: u8| matches!(sign, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
-    let is_end = |sign: Option<&u8>| sign.is_some_and(u8::is_ascii_alphanumeric);
-    let signs = name.as_bytes();
-    signs.len() <= 253
-        && signs.iter().copied().all(is_sign)
-        && is_end(signs.first())
-        && is_end(signs.last())
 }
 
 /// The namespace keeps its objects off the operator's own identity.

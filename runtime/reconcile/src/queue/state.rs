@@ -307,7 +307,8 @@ impl State {
     /// Each pass that has begun to take long may leave its worker to a namespace that had its share.
     fn note_long(&mut self, now: Instant) {
         let long = self.running.len() - self.young(now).count();
-        if long > self.long {
+        // A namespace may have had its share of each of them.
+        for _ in self.long..long {
             self.due.extend(self.parked.let_go_of_namespaces());
         }
         self.long = long;

@@ -357,8 +357,7 @@ fn check_resource(body: &Value, id: &RemoteId) -> Result<(), Refusal> {
         _ => "no object".to_owned(),
     };
     let message = format!(
-        "Azure answered that the resource exists, and the answer is not the resource: the body is {why}. Nothing is sent; it is \
-         tried again"
+        "Azure answered that the resource exists, and the answer is not the resource: the body is {why}. It is asked again"
     );
     Err(Failure::warning(reason::FAILED, RetryClass::Slow, message).into())
 }
@@ -366,8 +365,18 @@ fn check_resource(body: &Value, id: &RemoteId) -> Result<(), Refusal> {
 /// Whether an id in an answer is that of a resource. A role definition tells another scope than the one that it was read in, so type
 /// and name decide.
 fn is_same_resource(found: &str, id: &RemoteId) -> bool {
-    let (Some(id), Ok(found)) = (id.arm(), ResourceId::parse(found.trim_end_matches('/'))) else {
+    let Some(id) = id.arm() else {
         return false;
+    };
+    // Services write ids of children without the first slash, with two, or with a revision: what cannot be read accuses nobody.
+    let segments: Vec<&str> = found
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .collect();
+    let found = format!("/{}", segments.join("/"));
+    let found = found.split(";rev=").next().unwrap_or_default();
+    let Ok(found) = ResourceId::parse(found) else {
+        return true;
     };
     let is_same_name = found.name().eq_ignore_ascii_case(id.name());
     found == *id || is_same_name && found.has_type(&id.arm_type())
@@ -378,6 +387,30 @@ mod tests {
     use super::*;
     use crate::backoff::Requeue;
     use crate::condition::Verdict;
+
+    #[test]
+    fn an_id_accuses_an_answer_only_where_it_is_another_resources() {
+        let id = "/subscriptions/s/resourceGroups/g/providers/Toys.Azure/stores/a";
+        let own = RemoteId::Arm(ResourceId::parse(id).unwrap());
+        for (found, expected) in [
+            (id.to_owned(), true),
+            (id.to_uppercase(), true),
+            (format!("{id}/"), true),
+            (id[1..].to_owned(), true),
+            (id.replace("/providers", "//providers"), true),
+            (format!("{id};rev=1"), true),
+            // Another scope, as role definitions have it.
+            (
+                "/subscriptions/s/providers/Toys.Azure/stores/a".to_owned(),
+                true,
+            ),
+            ("current".to_owned(), true),
+            (id.replace("/a", "/victim"), false),
+            ("/subscriptions/s/resourceGroups/a".to_owned(), false),
+        ] {
+            assert_eq!(is_same_resource(&found, &own), expected, "{found}");
+        }
+    }
 
     #[test]
     fn a_credential_that_is_not_ready_yet_is_no_failure() {
