@@ -99,7 +99,20 @@ pub(crate) mod testing {
     //! Log lines in memory.
 
     use std::io;
-    use std::sync::{Arc, Mutex};
+    use std::sync::{Arc, LazyLock, Mutex};
+
+    use tracing::subscriber::DefaultGuard;
+    use tracing::{Dispatch, Subscriber};
+    use tracing_subscriber::Registry;
+
+    /// Of this thread alone, until the guard is dropped.
+    pub(crate) fn subscribe(subscriber: impl Subscriber + Send + Sync) -> DefaultGuard {
+        // As long as there is one subscriber, `tracing` asks that of the thread which comes by a line first whether anybody
+        // wants it, and remembers the answer for all: that of a test beside this one says no.
+        static ANOTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Registry::default()));
+        LazyLock::force(&ANOTHER);
+        tracing::subscriber::set_default(subscriber)
+    }
 
     /// Lines that were written; clones are the same lines.
     #[derive(Clone, Default)]
@@ -132,19 +145,20 @@ pub(crate) mod testing {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::Lines;
+    use super::testing::{Lines, subscribe};
     use super::*;
 
     /// Lines of a pass in this style.
     fn log(style: LogStyle) -> String {
         let lines = Lines::default();
         let subscriber = Registry::default().with(style.lines(lines.writer()));
-        tracing::subscriber::with_default(subscriber, || {
+        {
+            let _log = subscribe(subscriber);
             let _pass = tracing::info_span!("reconcile", kind = "Vault", name = "v").entered();
             tracing::info!(reason = "Succeeded", "status changes");
             tracing::debug!("step");
             tracing::debug!(target: "hyper", "connected");
-        });
+        }
         lines.text()
     }
 
@@ -161,10 +175,11 @@ mod tests {
                 };
                 let lines = Lines::default();
                 let subscriber = Registry::default().with(style.lines(lines.writer()));
-                tracing::subscriber::with_default(subscriber, || {
+                {
+                    let _log = subscribe(subscriber);
                     let _pass = tracing::info_span!("reconcile", name = forged).entered();
                     tracing::warn!(text = forged, shown = %forged, debug = ?forged, "{forged}");
-                });
+                }
                 let text = lines.text();
                 assert_eq!(text.matches('\n').count(), 1, "{text:?}");
                 assert!(text.ends_with('\n'), "{text:?}");
@@ -202,11 +217,12 @@ mod tests {
             };
             let lines = Lines::default();
             let subscriber = Registry::default().with(style.lines(lines.writer()));
-            tracing::subscriber::with_default(subscriber, || {
+            {
+                let _log = subscribe(subscriber);
                 tracing::warn!(target: "kube_client::client", "{{password}}");
                 tracing::debug!(target: "kube_client", "{{password}}");
                 tracing::error!(target: "kube_client::client", "failed");
-            });
+            }
             let text = lines.text();
             assert!(!text.contains("password"), "{text}");
             assert!(text.contains("failed"), "{text}");

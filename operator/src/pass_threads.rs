@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
     use crate::logging::LogStyle;
-    use crate::logging::testing::Lines;
+    use crate::logging::testing::{Lines, subscribe};
 
     fn look(name: &str) -> Look {
         Look {
@@ -141,7 +141,7 @@ mod tests {
         let lines = Lines::default();
         let subscriber =
             tracing_subscriber::Registry::default().with(LogStyle::default().lines(lines.writer()));
-        let _logs = tracing::subscriber::set_default(subscriber);
+        let _logs = subscribe(subscriber);
         Timed::new(look("quick"), async {
             tokio::time::sleep(Duration::from_millis(1100)).await;
         })

@@ -136,37 +136,6 @@ fn a_new_group_gets_a_new_file() {
 }
 
 #[test]
-fn a_whole_group_is_written_once() {
-    let workspace = Workspace::new(ALBUMS);
-    let none = workspace.new_kind("music");
-    assert!(
-        err(&none).contains("there is no crd-shapes/music.azure.com.json"),
-        "{}",
-        err(&none)
-    );
-    let small = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generator/tests/curation");
-    let shapes = small.canonicalize().expect("folder").join("crd-shapes");
-    let data = workspace.folder.path().join("data");
-    std::os::unix::fs::symlink(shapes, data.join("crd-shapes")).expect("link");
-    let known = workspace.new_kind("music");
-    assert!(
-        err(&known).contains("specs/music/group.toml is there already"),
-        "{}",
-        err(&known)
-    );
-    std::fs::remove_file(workspace.specs().join("music/group.toml")).expect("file");
-    let done = workspace.new_kind("music");
-    assert!(done.status.success(), "{}", err(&done));
-    assert!(err(&done).contains("4 of 6 kinds"), "{}", err(&done));
-    let written = &workspace.tree()["music/group.toml"];
-    assert!(
-        written.starts_with("group = \"music\"\nnaming = \"legacy\"\n"),
-        "{written}"
-    );
-    assert!(written.contains("[kinds.AlbumTrack]\n"), "{written}");
-}
-
-#[test]
 fn nothing_is_written_when_nothing_can_be_proposed() {
     let broken = format!("{ALBUMS}\n[types.Album]\nzzz = \"remove\"\n");
     let other_source = ALBUMS.replace("2023-01-01", "2025-01-01");

@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
     use crate::logging::LogStyle;
-    use crate::logging::testing::Lines;
+    use crate::logging::testing::{Lines, subscribe};
 
     #[tokio::test]
     async fn a_collector_that_is_away_is_told_once_and_so_is_its_return() {
@@ -92,7 +92,7 @@ mod tests {
         drop(listener);
         let lines = Lines::default();
         let log = LogStyle::default().lines(lines.writer());
-        let _log = tracing::subscriber::set_default(Registry::default().with(log));
+        let _log = subscribe(Registry::default().with(log));
         let collector = Collector::new(Duration::from_secs(10), Handle::current()).unwrap();
         let send = async || {
             let request = Request::post(format!("http://{address}/v1/traces"));

@@ -159,6 +159,7 @@ mod tests {
     use tracing_subscriber::layer::SubscriberExt;
 
     use super::*;
+    use crate::logging::testing::subscribe;
 
     #[tokio::test(flavor = "multi_thread")]
     async fn what_is_left_at_the_end_is_sent_and_nothing_of_others() {
@@ -171,11 +172,12 @@ mod tests {
 
         let traces = Traces::start(&url.parse().unwrap(), &Handle::current()).unwrap();
         let subscriber = Registry::default().with(traces.layer());
-        tracing::subscriber::with_default(subscriber, || {
+        {
+            let _log = subscribe(subscriber);
             drop(tracing::info_span!("reconcile", namespace = "team"));
             drop(tracing::info_span!(target: "hyper", "connection"));
             drop(tracing::debug_span!("detail"));
-        });
+        }
         traces.finish().await;
         let body = received.try_recv().unwrap();
         let text = String::from_utf8_lossy(&body);

@@ -247,18 +247,35 @@ fn check_ends(types: &TypeTable, pass: &str) -> Result<(), Fault> {
 
 /// What is written is Rust, and a module defines each name once.
 fn check_files(files: &BTreeMap<Utf8PathBuf, String>) -> Result<(), Fault> {
-    let mut modules: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (path, text) in files {
         if path.extension() != Some("rs") {
             continue;
         }
         let file = syn::parse_file(text).map_err(|error| Fault(format!("{path}: {error}")))?;
-        let module = path.parent().map_or("", |folder| folder.as_str());
-        let names = modules.entry(module).or_default();
-        for name in file.items.iter().filter_map(defined) {
-            if !names.insert(name.clone()) {
-                return fault(format!("{module} defines {name} twice"));
-            }
+        check_module(path.as_str(), &file.items)?;
+    }
+    Ok(())
+}
+
+/// A file is a module, and so is each module within.
+fn check_module(module: &str, items: &[syn::Item]) -> Result<(), Fault> {
+    let mut names = BTreeSet::new();
+    for name in items.iter().filter_map(defined) {
+        if !names.insert(name.clone()) {
+            return fault(format!("{module} defines {name} twice"));
+        }
+    }
+    let mut modules = BTreeSet::new();
+    for item in items {
+        let syn::Item::Mod(within) = item else {
+            continue;
+        };
+        let name = format!("{module}::{}", within.ident);
+        if !modules.insert(&within.ident) {
+            return fault(format!("{name} is there twice"));
+        }
+        if let Some((_, items)) = &within.content {
+            check_module(&name, items)?;
         }
     }
     Ok(())

@@ -131,6 +131,13 @@ impl Session for Gate {
         };
         match begun {
             Begun::Refused(refusal) if self.has_unanswered_put() => Begun::Unheard(refusal),
+            // Such a state is followed by a GET of the resource, which Azure does not have here: it took the PUT, and that is all
+            // that can be known.
+            Begun::Running { operation, .. }
+                if !operation.is_reported && !target.version.verbs.get =>
+            {
+                Begun::Done
+            }
             begun => begun,
         }
     }

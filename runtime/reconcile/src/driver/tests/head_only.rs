@@ -129,3 +129,22 @@ async fn what_got_no_answer_is_sent_again_however_often() {
         assert_eq!(sent(&world, &badge).await, [4], "{lost}");
     }
 }
+
+/// A `provisioningState` is followed by GETs of the resource, and there are none.
+#[tokio::test]
+async fn a_state_that_no_get_could_follow_ends_with_the_put() {
+    let world = world();
+    let badge = apply(&world, 3);
+    assert_eq!(sent(&world, &badge).await, [3]);
+    let body = json!({"id": ID, "properties": {"size": 4, "provisioningState": "Creating"}});
+    let answer = response(200, &[], Some(body));
+    world.azure.script(Method::Put, ID, answer);
+    world
+        .azure
+        .script(Method::Get, ID, error(405, "MethodNotAllowed"));
+    apply(&world, 4);
+    assert_eq!(sent(&world, &badge).await, [4]);
+    for _ in 0..3 {
+        assert!(sent(&world, &badge).await.is_empty());
+    }
+}
