@@ -11,7 +11,7 @@
 //! | [`imports`] | every recorded resource, imported, and what is wrong with it |
 //! | [`page`] | the result of rendering as a page of the book |
 //! | [`book`] | where pages are kept |
-//! | [`differences`] | the checked-in lists of differences that are known, with reasons |
+//! | [`exceptions`] | the checked-in lists of what is known to differ, with reasons |
 //! | [`properties`] | running properties over arbitrary values of all kinds and versions |
 //!
 //! The recorded data is not part of the project; tests say so and pass when it is absent.
@@ -19,7 +19,7 @@
 pub mod book;
 pub mod comparison;
 pub mod data;
-pub mod differences;
+pub mod exceptions;
 pub mod imports;
 pub mod page;
 pub mod properties;

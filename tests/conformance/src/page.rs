@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::differences::KnownDifference;
+use crate::exceptions::OtherPuts;
 use crate::run::{Put, Source, Verdict};
 
 const HEAD: &str = "\
@@ -95,7 +95,7 @@ fn head(page: &mut String, first: &str) {
 pub fn group_pages<'g>(
     names: impl IntoIterator<Item = &'g str>,
     puts: &[Put],
-    known: &[KnownDifference],
+    known: &[OtherPuts],
 ) -> BTreeMap<String, String> {
     let groups = groups(puts);
     let page = |name: &str| {
@@ -113,7 +113,7 @@ fn groups(puts: &[Put]) -> BTreeMap<&str, Vec<&Put>> {
     groups
 }
 
-fn group_page(group: &str, puts: &[&Put], known: &[KnownDifference]) -> String {
+fn group_page(group: &str, puts: &[&Put], known: &[OtherPuts]) -> String {
     let mut page = format!(
         "# Conformance of {group}\n\n\
          Part of [Conformance with recorded traffic](../conformance.md), which says what is compared.\n"
@@ -129,7 +129,7 @@ fn group_page(group: &str, puts: &[&Put], known: &[KnownDifference]) -> String {
     } else {
         let _ = writeln!(
             page,
-            "\nThe reasons are in `specs/{group}/conformance.yaml`."
+            "\nThe reasons are in `specs/{group}/exceptions.toml`."
         );
     }
     for (reason, lines) in reasons {
@@ -161,7 +161,7 @@ fn group_page(group: &str, puts: &[&Put], known: &[KnownDifference]) -> String {
 }
 
 /// What is not equal, below each reason.
-fn by_reason<'a>(puts: &[&Put], known: &'a [KnownDifference]) -> BTreeMap<&'a str, Vec<String>> {
+fn by_reason<'a>(puts: &[&Put], known: &'a [OtherPuts]) -> BTreeMap<&'a str, Vec<String>> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for put in puts {
         let Verdict::Different { what, .. } = &put.verdict else {
@@ -169,8 +169,8 @@ fn by_reason<'a>(puts: &[&Put], known: &'a [KnownDifference]) -> BTreeMap<&'a st
         };
         let reason = known
             .iter()
-            .find(|known| known.recording == put.recording && known.path == put.path)
-            .map_or("none is known", |known| known.reason.trim());
+            .find(|known| known.is_of(&put.recording, &put.path))
+            .map_or("none is known", |known| &known.because);
         let line = format!("{} `{}`: {what}", put.recording, put.path);
         reasons.entry(reason).or_default().push(line);
     }
@@ -221,14 +221,17 @@ mod tests {
             put(Source::Sample, 1, different(true)),
             put(Source::Scenario, 1, different(false)),
         ];
-        let known = [KnownDifference {
-            recording: "storage-v1".to_owned(),
-            path: "Microsoft.Storage/storageAccounts/a".to_owned(),
-            reason: "because".to_owned(),
+        let put = (
+            "storage-v1".to_owned(),
+            "Microsoft.Storage/storageAccounts/a".to_owned(),
+        );
+        let known = [OtherPuts {
+            puts: [put].into(),
+            because: "because".to_owned(),
             equal_after_modifier: false,
         }];
         let totals = page(&puts);
-        let storage = |known: &[KnownDifference]| {
+        let storage = |known: &[OtherPuts]| {
             let mut pages = group_pages(["storage", "kusto"], &puts, known);
             assert!(pages["kusto"].contains("No PUT was recorded."));
             pages.remove("storage").unwrap_or_default()

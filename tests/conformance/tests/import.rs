@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use armature_conformance::exceptions::Exceptions;
 use armature_conformance::imports::defaults::SpecDefaults;
-use armature_conformance::imports::page::{self, KnownProblem};
+use armature_conformance::imports::page;
 use armature_conformance::imports::writable::missing;
 use armature_conformance::imports::{self, Import, Outcome, planned, strict};
-use armature_conformance::{book, data, differences};
+use armature_conformance::{book, data};
 use serde_json::json;
 
 /// Share of the resources that must pass, in percent.
@@ -41,7 +42,7 @@ async fn what_is_imported_changes_nothing_and_says_everything() {
         page::percent(&outcomes),
         outcomes.len()
     );
-    let known: Vec<KnownProblem> = differences::read("import.yaml").expect("the lists");
+    let known = Exceptions::read().expect("the lists").import;
     let page = page::page(&outcomes, &known);
     book::keep("import-proof.md", &page).expect("a page that is up to date");
     let found: BTreeSet<(&str, &str)> = problems
@@ -53,11 +54,11 @@ async fn what_is_imported_changes_nothing_and_says_everything() {
         .map(|one| (one.kind.as_str(), one.problem.as_str()))
         .collect();
     let new: Vec<_> = found.difference(&listed).collect();
-    assert!(new.is_empty(), "not in specs/*/import.yaml: {new:#?}");
+    assert!(new.is_empty(), "not in specs/*/exceptions.toml: {new:#?}");
     let gone: Vec<_> = listed.difference(&found).collect();
     assert!(
         gone.is_empty(),
-        "in specs/*/import.yaml, and no problem: {gone:#?}"
+        "in specs/*/exceptions.toml, and no problem: {gone:#?}"
     );
     assert!(page::percent(&outcomes) >= BAR, "below {BAR} percent");
 }

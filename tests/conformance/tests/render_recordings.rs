@@ -1,9 +1,10 @@
 //! `armature render` over manifests gives the PUT bodies that were recorded with the real Azure.
 //! `ARMATURE_WRITE_DOCS=1` writes the result to `docs/conformance.md` and a page for each group.
 
+use armature_conformance::exceptions::Exceptions;
 use armature_conformance::page::{self, Counts};
 use armature_conformance::run::{self, Verdict};
-use armature_conformance::{book, data, differences};
+use armature_conformance::{book, data};
 
 /// Share of the PUTs that must be equal, in percent.
 const BAR: f64 = 95.0;
@@ -16,7 +17,7 @@ fn rendered_bodies_equal_recorded_ones() {
     };
     let recordings = data::recordings(&folder).expect("recordings");
     let puts = run::all(&recordings).expect("manifests");
-    let known = differences::read("conformance.yaml").expect("the lists");
+    let known = Exceptions::read().expect("the lists").conformance;
 
     let mut found = Vec::new();
     for put in &puts {
@@ -43,14 +44,17 @@ fn rendered_bodies_equal_recorded_ones() {
 
     let listed: Vec<_> = known
         .iter()
-        .map(|one| (&one.recording, &one.path, one.equal_after_modifier))
+        .flat_map(|one| {
+            let puts = one.puts.iter();
+            puts.map(|(recording, path)| (recording, path, one.equal_after_modifier))
+        })
         .collect();
     let new: Vec<_> = found.iter().filter(|one| !listed.contains(one)).collect();
-    assert!(new.is_empty(), "not in specs/*/conformance.yaml: {new:#?}");
+    assert!(new.is_empty(), "not in specs/*/exceptions.toml: {new:#?}");
     let gone: Vec<_> = listed.iter().filter(|one| !found.contains(one)).collect();
     assert!(
         gone.is_empty(),
-        "in specs/*/conformance.yaml, but equal: {gone:#?}"
+        "in specs/*/exceptions.toml, but equal: {gone:#?}"
     );
     assert!(counts.percent() >= BAR, "{counts:?} is below {BAR} percent");
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use armature_conformance::book;
 use armature_conformance::data::{self, Recording};
-use armature_conformance::differences::{self, KnownProblem};
+use armature_conformance::exceptions::{Exceptions, Unrepeated};
 use armature_conformance::replay::course::{self, Outcome};
 use armature_conformance::replay::page;
 use armature_conformance::replay::world::World;
@@ -28,21 +28,21 @@ fn the_operator_does_what_was_recorded_and_no_more() {
         !recordings.is_empty(),
         "no recording is like {CHOICE}={choice}"
     );
-    let mut known: Vec<KnownProblem> = differences::read("replay.yaml").expect("the lists");
+    let mut known = Exceptions::read().expect("the lists").replay;
     let names: BTreeSet<_> = recordings.iter().map(|one| one.name.clone()).collect();
     known.retain(|one| names.contains(&one.recording));
     let outcomes = replay(&recordings, &known);
     let listed: Vec<_> = known
         .iter()
-        .map(|one| (&one.recording, &one.problem))
+        .flat_map(|one| one.problems.iter().map(|problem| (&one.recording, problem)))
         .collect();
     let found: Vec<_> = outcomes.iter().flat_map(problems).collect();
     let new: Vec<_> = found.iter().filter(|one| !listed.contains(one)).collect();
-    assert!(new.is_empty(), "not in specs/*/replay.yaml: {new:#?}");
+    assert!(new.is_empty(), "not in specs/*/exceptions.toml: {new:#?}");
     let gone: Vec<_> = listed.iter().filter(|one| !found.contains(one)).collect();
     assert!(
         gone.is_empty(),
-        "in specs/*/replay.yaml, but no problem: {gone:#?}"
+        "in specs/*/exceptions.toml, but no problem: {gone:#?}"
     );
     if choice.is_empty() {
         let page = page::page(&outcomes, &known);
@@ -56,10 +56,11 @@ fn problems(outcome: &Outcome) -> impl Iterator<Item = (&String, &String)> {
 }
 
 /// Objects of a recording that the lists leave out.
-fn left_out(recording: &Recording, known: &[KnownProblem]) -> Vec<String> {
+fn left_out(recording: &Recording, known: &[Unrepeated]) -> Vec<String> {
     let known = known.iter().filter(|one| one.recording == recording.name);
-    known
-        .filter_map(|one| Some(one.problem.strip_suffix(course::LEFT_OUT)?.to_owned()))
+    let problems = known.flat_map(|one| &one.problems);
+    problems
+        .filter_map(|problem| Some(problem.strip_suffix(course::LEFT_OUT)?.to_owned()))
         .collect()
 }
 
@@ -87,7 +88,7 @@ fn chains(recordings: &[Recording]) -> Vec<Vec<usize>> {
 }
 
 /// Runs all recordings at once, in one world.
-fn replay(recordings: &[Recording], known: &[KnownProblem]) -> Vec<Outcome> {
+fn replay(recordings: &[Recording], known: &[Unrepeated]) -> Vec<Outcome> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -225,7 +225,7 @@ mod tests {
             ("runtime/arm/src/id.rs", text),
             ("specs/storage/group.toml", CURATION),
             ("specs/resources.toml", MANAGER_FILE),
-            ("specs/storage/parity.toml", "group = \"other\""),
+            ("specs/storage/exceptions.toml", "group = \"other\""),
         ]);
         let known = Known {
             services: allowed,

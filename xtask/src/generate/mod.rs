@@ -169,7 +169,7 @@ fn curation_paths(mut paths: Vec<Utf8PathBuf>) -> anyhow::Result<Vec<Utf8PathBuf
     for path in &paths {
         let of_all = [
             sources::LOCK_FILE,
-            sources::PARITY_FILE,
+            sources::EXCEPTIONS_FILE,
             sources::LACKING_FILE,
             sources::RELEASES_FILE,
         ];

@@ -5,7 +5,7 @@
 //! | [`target`], [`selection`] | reading the target; the groups that are wanted |
 //! | [`schema`] | our CRDs in the same form |
 //! | [`compare`] | what differs |
-//! | [`reasons`] | why: the reviewed lists `specs/<group>/parity.toml` |
+//! | [`reasons`] | why: the reviewed lists `specs/<group>/exceptions.toml` |
 //! | [`lacking`] | versions, kinds and groups of the target that are not here, and why: `specs/lacking.toml` |
 //! | [`releases`] | what later releases of the target have changed: `specs/releases.toml` |
 //! | [`totals`] | sums, and the shares that are asked for |

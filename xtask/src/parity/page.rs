@@ -14,8 +14,8 @@ const HEAD: &str = "\
 For those who ask whether a manifest of Azure Service Operator (ASO) works here: all CRDs compared, path by path.
 
 `spec.subnets[].name` is one path. Written by `cargo xtask parity --write`. `cargo xtask parity --check` fails when a page is stale, when a difference has no reason,
-and when a reason has no difference. The reasons are in `specs/<group>/parity.toml`, those for all groups in
-`specs/parity.toml`.
+and when a reason has no difference. The reasons are in `specs/<group>/exceptions.toml`, those for all groups in
+`specs/exceptions.toml`.
 
 A path *matches* when both have it with the same type, the same enum values and the same required flag. *Limits* are
 patterns, formats, bounds and lengths; they are compared, too, but a path with another limit still matches. A version
@@ -275,8 +275,8 @@ mod tests {
 
     fn reason(path: &str, because: &str, group: Option<&str>) -> Vec<Reason> {
         let toml =
-            format!("[[reason]]\naspect = \"extra\"\npath = \"{path}\"\nbecause = \"{because}\"");
-        reasons::parse(&toml, "specs/parity.toml", group).unwrap()
+            format!("[[parity]]\naspect = \"extra\"\npath = \"{path}\"\nbecause = \"{because}\"");
+        reasons::parse(&toml, "specs/exceptions.toml", group).unwrap()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The reviewed reasons of differences, `specs/<group>/parity.toml` and for all groups `specs/parity.toml`, and what they
+//! The reviewed reasons of differences, `specs/<group>/exceptions.toml` and for all groups `specs/exceptions.toml`, and what they
 //! explain.
 
 use std::collections::BTreeSet;
@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use anyhow::Context;
 use camino::Utf8Path;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::compare::{Aspect, Compared, Finding};
 use crate::workspace;
 
 /// The file of a group's reasons, relative to its folder, and of those for all groups, relative to the folder of all.
-const FILE: &str = "parity.toml";
+const FILE: &str = "exceptions.toml";
 
 /// Why differences of one sort are as they are. `*` in a pattern stands for any text.
 #[derive(Debug, Deserialize)]
@@ -92,10 +93,19 @@ pub fn parse(toml: &str, path: &str, group: Option<&str>) -> anyhow::Result<Vec<
     #[serde(deny_unknown_fields)]
     struct File {
         #[serde(default)]
-        reason: Vec<Reason>,
+        parity: Vec<Reason>,
+        // What tests of recordings and samples read.
+        #[serde(default, rename = "conformance")]
+        _conformance: IgnoredAny,
+        #[serde(default, rename = "replay")]
+        _replay: IgnoredAny,
+        #[serde(default, rename = "samples")]
+        _samples: IgnoredAny,
+        #[serde(default, rename = "import")]
+        _import: IgnoredAny,
     }
     let file: File = toml::from_str(toml).context("the reasons of differences")?;
-    let reasons = file.reason.into_iter().map(|reason| Reason {
+    let reasons = file.parity.into_iter().map(|reason| Reason {
         file: path.to_owned(),
         group: group.map(str::to_owned),
         ..reason
@@ -227,16 +237,16 @@ mod tests {
     fn each_difference_has_one_reason_and_what_is_left_on_either_side_is_told() {
         let reasons = parse(
             r#"
-            [[reason]]
+            [[parity]]
             aspect = "extra"
             path = "status.*"
             because = "Azure says so"
-            [[reason]]
+            [[parity]]
             aspect = "extra"
             kind = "Other"
             because = "never"
             "#,
-            "specs/a/parity.toml",
+            "specs/a/exceptions.toml",
             Some("a"),
         )
         .unwrap();
@@ -258,8 +268,8 @@ mod tests {
     #[test]
     fn a_reason_is_for_its_group_alone_and_missed_where_that_is_compared() {
         let reason = |group| {
-            let toml = "[[reason]]\naspect = \"extra\"\nbecause = \"so\"";
-            parse(toml, "specs/parity.toml", group).unwrap()
+            let toml = "[[parity]]\naspect = \"extra\"\nbecause = \"so\"";
+            parse(toml, "specs/exceptions.toml", group).unwrap()
         };
         let compared = compared(&[(Aspect::Extra, "status.a")]);
         for (group, fits, missed) in [
@@ -277,8 +287,8 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_an_error() {
-        let toml = "[[reason]]\naspect = \"extra\"\nwhy = \"\"\nbecause = \"\"";
-        let error = parse(toml, "specs/parity.toml", None);
+        let toml = "[[parity]]\naspect = \"extra\"\nwhy = \"\"\nbecause = \"\"";
+        let error = parse(toml, "specs/exceptions.toml", None);
         let error = format!("{:#}", error.unwrap_err());
         assert!(error.contains("unknown field `why`"), "{error}");
     }

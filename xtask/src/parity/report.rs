@@ -186,10 +186,10 @@ mod tests {
     #[test]
     fn a_low_share_a_difference_without_reason_and_a_reason_without_difference_are_faults() {
         let compared = compared();
-        let toml = "[[reason]]\naspect = \"missing\"\npath = \"spec.p*\"\nbecause = \"x\"\n";
+        let toml = "[[parity]]\naspect = \"missing\"\npath = \"spec.p*\"\nbecause = \"x\"\n";
         let low = "18.75 % of the spec paths match, expected 99.5 %";
         let found = |toml: &str, is_whole| {
-            let reasons = reasons::parse(toml, "specs/parity.toml", None).unwrap();
+            let reasons = reasons::parse(toml, "specs/exceptions.toml", None).unwrap();
             let explanation = reasons::explain(&reasons, &compared);
             faults(&compared, &[], &explanation, is_whole)
         };
@@ -200,7 +200,7 @@ mod tests {
             without[1].starts_with("no reason for a.azure.com/Thing v1 spec.p0 missing"),
             "{without:?}"
         );
-        let unused = format!("{toml}[[reason]]\naspect = \"extra\"\nbecause = \"y\"\n");
+        let unused = format!("{toml}[[parity]]\naspect = \"extra\"\nbecause = \"y\"\n");
         assert!(found(&unused, true)[1].contains("explains nothing"));
         assert_eq!(found(&unused, false), [low]);
     }

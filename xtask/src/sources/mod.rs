@@ -16,7 +16,7 @@ pub use locate::{Origin, current, data_folder, locate, pinned};
 pub use lock::{LOCK_FILE, Lock, Source, hash};
 
 /// Reasons for what all groups differ in from Azure Service Operator's, beside the folders of groups.
-pub const PARITY_FILE: &str = "specs/parity.toml";
+pub const EXCEPTIONS_FILE: &str = "specs/exceptions.toml";
 
 /// What of Azure Service Operator is lacking, and why, relative to the workspace.
 pub const LACKING_FILE: &str = "specs/lacking.toml";

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use serde::Deserialize;
+use crate::exceptions::Imported;
 
 use super::Outcome;
 
@@ -28,18 +28,6 @@ A resource *passes* when all of these hold:
   where Azure's spec files state it to be the default, which a walk over these files finds out that shares nothing with the
   generator.
 ";
-
-/// A problem that is known.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(deny_unknown_fields)]
-pub struct KnownProblem {
-    /// Kind.
-    pub kind: String,
-    /// The problem, as the test tells it.
-    pub problem: String,
-    /// Why it is there.
-    pub reason: String,
-}
 
 /// Problems by group and kind, with how many resources have each.
 pub type Problems = BTreeMap<(String, String, String), usize>;
@@ -70,7 +58,7 @@ pub fn percent(outcomes: &[Outcome]) -> f64 {
 }
 
 /// The page.
-pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
+pub fn page(outcomes: &[Outcome], known: &[Imported]) -> String {
     let mut page = HEAD.to_owned();
     let passed = outcomes
         .iter()
@@ -86,14 +74,14 @@ pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
     if problems.is_empty() {
         page.push_str("\nNothing.\n");
     } else {
-        page.push_str("\nThe reasons are in `specs/<group>/import.yaml`.\n\n");
+        page.push_str("\nThe reasons are in `specs/<group>/exceptions.toml`.\n\n");
         page.push_str("| kind | resources | what | why |\n|---|--:|---|---|\n");
     }
     for ((group, kind, problem), count) in &problems {
         let reason = known
             .iter()
             .find(|one| one.kind == *kind && one.problem == *problem);
-        let reason = reason.map_or("not known", |one| one.reason.as_str());
+        let reason = reason.map_or("not known", |one| one.because.as_str());
         let _ = writeln!(page, "| {group} {kind} | {count} | {problem} | {reason} |");
     }
     page.push_str(&defaults(outcomes));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::azure::Counts;
 use super::course::Outcome;
-use crate::differences::KnownProblem;
+use crate::exceptions::Unrepeated;
 
 const HEAD: &str = "\
 # Replay of recorded traffic
@@ -65,7 +65,7 @@ impl Outcome {
 }
 
 /// The page.
-pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
+pub fn page(outcomes: &[Outcome], known: &[Unrepeated]) -> String {
     let mut page = HEAD.to_owned();
     let count = |result| outcomes.iter().filter(|one| one.result() == result).count();
     let (passed, empty) = (count(PASSED), count(EMPTY));
@@ -118,18 +118,14 @@ pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
     page
 }
 
-fn by_reason<'a>(
-    outcomes: &[Outcome],
-    known: &'a [KnownProblem],
-) -> BTreeMap<&'a str, Vec<String>> {
+fn by_reason<'a>(outcomes: &[Outcome], known: &'a [Unrepeated]) -> BTreeMap<&'a str, Vec<String>> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for outcome in outcomes {
         for problem in &outcome.problems {
-            let is_this = |known: &&KnownProblem| {
-                (&known.recording, &known.problem) == (&outcome.recording, problem)
-            };
-            let reason = known.iter().find(is_this);
-            let reason = reason.map_or("none is known", |known| known.reason.trim());
+            let reason = known
+                .iter()
+                .find(|known| known.is_of(&outcome.recording, problem))
+                .map_or("none is known", |known| &known.because);
             let line = format!("{}: {problem}", outcome.recording);
             reasons.entry(reason).or_default().push(line);
         }
@@ -161,10 +157,10 @@ mod tests {
             outcome("storage-v1", 2, &[]),
             outcome("kusto-v1", 1, &["a", "b"]),
         ];
-        let known = [KnownProblem {
+        let known = [Unrepeated {
             recording: "kusto-v1".to_owned(),
-            problem: "a".to_owned(),
-            reason: "because".to_owned(),
+            problems: vec!["a".to_owned()],
+            because: "because".to_owned(),
         }];
         let page = page(&outcomes, &known);
         for line in [

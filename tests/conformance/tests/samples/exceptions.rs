@@ -1,43 +1,15 @@
-//! What is known not to pass, with reasons, in `specs/<group>/samples.yaml`; compared with what does not.
+//! What is known not to pass, with reasons, in `specs/<group>/exceptions.toml`; compared with what does not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use armature_conformance::{differences, run};
+use armature_conformance::exceptions::{self, Samples};
+use armature_conformance::run;
 use armature_generated::KINDS;
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::course::Problem;
 use crate::folder::Sample;
-
-/// One line of a list.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Exception {
-    /// A kind without a sample of ours.
-    Kind(WithoutSample),
-    /// A sample of Azure Service Operator that does not pass.
-    Sample(NotPassing),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WithoutSample {
-    /// API group and kind: `storage.azure.com/StorageAccount`.
-    kind: String,
-    reason: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct NotPassing {
-    /// File below the folder of samples: `storage/v1api20230101/account.yaml`.
-    sample: String,
-    reason: String,
-    /// What the sample has and Azure Service Operator's own CRD does not: `spec.type`.
-    unknown_there: Option<String>,
-}
 
 /// All lists.
 #[derive(Debug, Default)]
@@ -52,16 +24,17 @@ pub struct Exceptions {
 impl Exceptions {
     /// Reads the lists of all groups.
     pub fn read() -> Self {
-        let lists: Vec<Exception> = differences::read("samples.yaml").unwrap();
         let mut all = Self::default();
-        for exception in lists {
+        for exception in exceptions::Exceptions::read().unwrap().samples {
             match exception {
-                Exception::Kind(known) => drop(all.kinds.insert(known.kind, known.reason)),
-                Exception::Sample(known) => {
-                    let member = known.unknown_there.into_iter();
-                    all.unknown_there
-                        .extend(member.map(|member| (known.sample.clone(), member)));
-                    all.samples.insert(known.sample, known.reason);
+                Samples::Without(known) => drop(all.kinds.insert(known.kind, known.because)),
+                Samples::NotPassing(known) => {
+                    for file in known.files {
+                        let member = known.unknown_there.iter();
+                        let member = member.map(|member| (file.clone(), member.clone()));
+                        all.unknown_there.extend(member);
+                        all.samples.insert(file, known.because.clone());
+                    }
                 }
             }
         }
@@ -96,7 +69,7 @@ impl Exceptions {
         let lines = self.unknown_there.iter();
         let unfounded = lines.filter(|line| is_founded(line) != Some(true));
         let told = unfounded.map(|(file, member)| {
-            format!("{file} has no {member} that Azure Service Operator's CRD lacks: correct `unknown-there` of its line")
+            format!("{file} has no {member} that Azure Service Operator's CRD lacks: correct its `unknown-there`")
         });
         told.collect()
     }
@@ -109,11 +82,11 @@ impl Exceptions {
             let name = format!("{}/{}", kind.group, kind.kind);
             match (has_sample, self.kinds.contains_key(&name)) {
                 (false, false) => wrong.push(format!(
-                    "{name} has no sample: add one to samples/{0}, or `- kind: {name}` with its `reason` to specs/{0}/samples.yaml",
+                    "{name} has no sample: add one to samples/{0}, or `[[samples]]` with `kind = \"{name}\"` and `because` to specs/{0}/exceptions.toml",
                     run::short(kind.group)
                 )),
                 (true, true) => wrong.push(format!(
-                    "{name} has a sample: take its line out of specs/{}/samples.yaml",
+                    "{name} has a sample: take it out of specs/{}/exceptions.toml",
                     run::short(kind.group)
                 )),
                 _ => {}
@@ -124,9 +97,10 @@ impl Exceptions {
             .map(|kind| format!("{}/{}", kind.group, kind.kind))
             .collect();
         let unknown = self.kinds.keys().filter(|name| !names.contains(*name));
-        wrong.extend(
-            unknown.map(|name| format!("{name} is in a samples.yaml, and no such kind is served")),
-        );
+        wrong
+            .extend(unknown.map(|name| {
+                format!("{name} is in an exceptions.toml, and no such kind is served")
+            }));
         wrong
     }
 
@@ -149,7 +123,7 @@ impl Exceptions {
                 _ => continue,
             };
             wrong.push(format!(
-                "{sample} {what}: take its line out of the group's samples.yaml"
+                "{sample} {what}: take it out of the group's exceptions.toml"
             ));
         }
         wrong

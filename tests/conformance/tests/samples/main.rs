@@ -2,7 +2,7 @@
 //! Operator publishes.
 //!
 //! One control plane, one operator and one simulated Azure for all. A folder of samples has a namespace and a subscription
-//! of its own, so that folders may use the same names. What cannot be is in `specs/<group>/samples.yaml`, with reasons.
+//! of its own, so that folders may use the same names. What cannot be is in `specs/<group>/exceptions.toml`, with reasons.
 //!
 //! | module | what lives here |
 //! |---|---|

@@ -18,7 +18,7 @@ endpoint waits for. A sample whose owner is no sample of the folder gets one tha
 
 Written by `ARMATURE_WRITE_DOCS=1 cargo test -p armature-conformance --test samples`; without the variable, that test fails when
 this page is stale. With all tests it tries the newest samples of each group, with `cargo xtask test --all` every one. Lines of the
-second table are those of `specs/<group>/samples.yaml`: a failure without one fails the test, and so does one for a sample that
+second table are those of `specs/<group>/exceptions.toml`: a failure without one fails the test, and so does one for a sample that
 passes, so what the page says is what was found.
 ";
 
