@@ -4,6 +4,7 @@
 //! What does not live here: when memory is given back ([`crate::memory`]), and what is done on the way to the end of a process.
 
 use std::io;
+use std::ops::Range;
 
 /// What asks the process to end: SIGTERM and Ctrl-C on Unix, Ctrl-C elsewhere.
 #[cfg(unix)]
@@ -152,19 +153,98 @@ pub fn give_memory_back() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_memory_back() {}
 
-#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+/// Where the code of this program is in memory.
+pub struct ProgramCode(Vec<Range<usize>>);
+
+impl ProgramCode {
+    /// Looks for it; finds nothing where the system does not say.
+    pub fn find() -> Self {
+        let program = std::fs::read_link("/proc/self/exe");
+        let found = program.and_then(|program| Ok((memory_maps()?, program)));
+        let found = found.map(|(maps, program)| code_of(&maps, &program.to_string_lossy()));
+        Self(found.unwrap_or_default())
+    }
+
+    /// Takes it out of this process' memory. What runs next is there again with its next instruction, from the file or, as a rule,
+    /// from the system's cache of it; the rest, such as what only a start needs, is the first that the system can do without.
+    #[cfg(target_os = "linux")]
+    #[allow(unsafe_code, reason = "the system's function has no safe form")]
+    pub fn release(&self) {
+        for range in &self.0 {
+            for advice in [libc::MADV_COLD, libc::MADV_DONTNEED] {
+                // SAFETY: the range is one whole mapping of the program's own file that cannot be written (madvise(2)), so that each of
+                // its pages is read again as it was, by whatever thread comes to it. Such a mapping stays as long as the process.
+                // An older system that refuses the advice leaves everything as it is.
+                unsafe {
+                    libc::madvise(
+                        std::ptr::without_provenance_mut(range.start),
+                        range.len(),
+                        advice,
+                    );
+                }
+            }
+        }
+    }
+
+    /// Leaves that to the system.
+    #[cfg(not(target_os = "linux"))]
+    pub fn release(&self) {}
+}
+
+/// Mappings of a program that can be run and not written: `start-end permissions offset device inode file` (proc_pid_maps(5)).
+fn code_of(maps: &str, program: &str) -> Vec<Range<usize>> {
+    let code = maps.lines().filter_map(|line| {
+        let (rest, _) = line.split_once(program).filter(|(_, end)| end.is_empty())?;
+        let mut words = rest.split_whitespace();
+        let (range, permissions) = (words.next()?, words.next()?);
+        let (start, end) = range.split_once('-')?;
+        let address = |text| usize::from_str_radix(text, 16).ok();
+        (permissions == "r-xp").then_some(address(start)?..address(end)?)
+    });
+    code.collect()
+}
+
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     /// Resident memory of this process, in kilobytes.
-    fn resident() -> u64 {
+    fn resident(which: &str) -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let line = status.lines().find(|line| line.starts_with(which));
         let mut words = line.expect("it is there").split_whitespace();
         let size = words.nth(1).expect("a size");
         size.parse().expect("a number")
     }
 
+    #[test]
+    fn code_is_what_can_be_run_and_not_written() {
+        let maps = "\
+00200000-0078c000 r--p 00000000 fe:00 12  /bin/armature
+0078c000-02005000 r-xp 0058b000 fe:00 12  /bin/armature
+02005000-025bc000 r--p 01e03000 fe:00 12  /bin/armature
+025bc000-025c1000 rwxp 023b9000 fe:00 12  /bin/armature
+7f0000000000-7f0000001000 r-xp 00000000 fe:00 13  /bin/armature.old
+7f0000002000-7f0000003000 r-xp 00000000 00:00 0  [vdso]
+";
+        assert_eq!(code_of(maps, "/bin/armature"), [0x0078_c000..0x0200_5000]);
+        assert!(code_of(maps, "/bin/other").is_empty());
+    }
+
+    #[test]
+    fn code_that_was_released_still_runs() {
+        let code = ProgramCode::find();
+        assert!(!code.0.is_empty());
+        // Others of this process run meanwhile, and what they run comes back.
+        let is_smaller = || {
+            let before = resident("RssFile:");
+            code.release();
+            resident("RssFile:") + 500 < before
+        };
+        assert!((0..10).any(|_| is_smaller()));
+    }
+
+    #[cfg(target_env = "gnu")]
     #[test]
     fn what_was_freed_between_what_is_used_goes_back() {
         // Too small for pages of their own, and every hundredth is kept, so that no heap ends in free memory.
@@ -175,9 +255,9 @@ mod tests {
                 kept.push(one);
             }
         }
-        let before = resident();
+        let before = resident("VmRSS:");
         give_memory_back();
-        let after = resident();
+        let after = resident("VmRSS:");
         assert!(after + 50_000 < before, "{before} kB, then {after} kB");
         assert_eq!(kept.len(), 4_000);
     }
