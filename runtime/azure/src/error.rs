@@ -76,20 +76,20 @@ impl CloudError {
         self
     }
 
-    /// The same error with these values covered wherever it quotes them, or the beginnings of them, as text, in JSON, in a URL
-    /// or in base64: services repeat what they refuse.
+    /// The same error with these values covered wherever it quotes them or parts of them, in whatever form: services repeat what
+    /// they refuse.
     pub fn covering(mut self, secrets: &[&str]) -> Self {
-        self.cover(&Secrets::new(secrets.iter().copied()));
+        let mut texts = Vec::new();
+        self.texts(&mut texts);
+        Secrets::new(secrets.iter().copied()).cover(&mut texts);
         self
     }
 
-    fn cover(&mut self, secrets: &Secrets<'_>) {
+    fn texts<'e>(&'e mut self, all: &mut Vec<&'e mut String>) {
         let texts = [&mut self.message, &mut self.target, &mut self.code];
-        for text in texts.into_iter().flatten() {
-            secrets.cover(text);
-        }
+        all.extend(texts.into_iter().flatten());
         for detail in &mut self.details {
-            detail.cover(secrets);
+            detail.texts(all);
         }
     }
 

@@ -1,14 +1,28 @@
-//! Secrets that a text quotes, in whatever form: services repeat what they refuse, as JSON within JSON, as a part of a URL, in
-//! base64, or cut off after some signs.
+//! Secrets that a text quotes, in whatever form: services repeat what they refuse, as JSON within JSON, as a part of a URL, in XML, in
+//! base64, digit by digit, or cut off at either end.
 //!
 //! The text is read as people and programs could read it, [`Reading`] by reading, and what stands for a secret in one of them is
 //! covered in the text. So a form needs no list of the ways in which a value may be escaped.
+//!
+//! | of a value | is covered |
+//! |---|---|
+//! | with at least [`WINDOW`] bytes | each [`WINDOW`] bytes of it, wherever they are from, unless [most of them are words of every error](common) |
+//! | a shorter one, from [`SHORTEST`] bytes on | the whole of it, unless it is such a word |
+//! | an id | the whole of it |
+//! | a connection string, a URL, JSON, a file of settings | the same of their [secret parts](parts): no names, hosts or paths to them |
+//!
+//! What is looked for are the windows of the texts, which are bounded, and the values are read past them: that takes time in
+//! proportion to both, and no memory for the values, which a tenant may have many of.
 
+mod common;
+mod parts;
 mod reading;
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
+use parts::Part;
 use reading::Reading;
 
 /// Stands for a secret that a text quotes.
@@ -18,117 +32,177 @@ const WITHHELD: &str =
     "(a text that could hold a secret, and is written in too many ways to be looked through)";
 /// Bytes of the shortest value that is looked for: shorter ones stand in every text.
 const SHORTEST: usize = 4;
-/// Bytes from which on the beginning of a value is covered, too.
-const BEGINNING: usize = 8;
-/// Bytes of the shortest line that is looked for by itself: keys in PEM are quoted line by line.
-const LINE: usize = 16;
-/// Beginnings that say nothing of a value.
-const PUBLIC: [&str; 3] = ["https://", "http://", "-----BEGIN "];
-/// Beginnings of ids, which have the most in common: only the whole of one is covered.
-const IDS: [&str; 2] = ["/subscriptions/", "/providers/"];
-/// Values that begin alike, of which the longest is looked for.
-const ALIKE: usize = 32;
+/// Bytes of the shortest part of a longer value that is covered.
+const WINDOW: usize = 8;
+/// Ends at which an id may end, as many as one has at most.
+const MOST_ENDS: usize = 64;
 
 /// Values that must not be shown.
 pub(crate) struct Secrets<'a> {
-    /// Those with at least [`BEGINNING`] bytes, in order: the ones that have most in common with a text are neighbours.
-    long: Vec<&'a [u8]>,
-    /// How the long ones begin.
-    beginnings: HashSet<&'a [u8]>,
-    /// The others.
-    short: HashSet<&'a [u8]>,
+    values: Vec<&'a str>,
 }
 
 impl<'a> Secrets<'a> {
-    /// These values, and the lines in them.
+    /// These values.
     pub(crate) fn new(values: impl IntoIterator<Item = &'a str>) -> Self {
-        let of = |value: &'a str| {
-            let lines = value.lines().map(str::trim);
-            let lines = lines.filter(move |line| line.len() >= LINE && line.len() < value.len());
-            std::iter::once(value).chain(lines.filter(|line| !line.starts_with("-----")))
-        };
-        let values = values.into_iter().flat_map(of).map(str::as_bytes);
-        let (mut long, short): (Vec<_>, Vec<_>) = values
-            .filter(|value| value.len() >= SHORTEST)
-            .partition(|value| value.len() >= BEGINNING);
-        long.sort_unstable();
-        long.dedup();
+        let values = values.into_iter();
         Self {
-            beginnings: long.iter().map(|value| &value[..BEGINNING]).collect(),
-            long,
-            short: short.into_iter().collect(),
+            values: values.filter(|value| value.len() >= SHORTEST).collect(),
         }
     }
 
-    /// The text with these values covered, and with their beginnings.
-    pub(crate) fn cover(&self, text: &mut String) {
-        if self.long.is_empty() && self.short.is_empty() {
-            return;
+    /// Covers what the texts show of these values. Returns how many keys were made and looked up for that: what it costs.
+    pub(crate) fn cover(&self, texts: &mut [&mut String]) -> usize {
+        if self.values.is_empty() {
+            return 0;
         }
-        let mut found: Vec<Range<usize>> = Vec::new();
-        let is_whole = reading::each(text, &mut |reading| self.find(reading, &mut found));
-        if !is_whole {
-            WITHHELD.clone_into(text);
-            return;
+        let sorts = Sorts::of(&self.values);
+        let mut cost = 0;
+        let mut asked = HashSet::new();
+        let mut room = reading::MOST;
+        for text in &mut *texts {
+            let mut see = |reading: &Reading| {
+                sorts.keys(reading.bytes(), &mut |key, _| {
+                    cost += 1;
+                    asked.insert(key);
+                });
+            };
+            if !reading::each(text, &mut room, &mut see) {
+                WITHHELD.clone_into(text);
+            }
         }
-        if !found.is_empty() {
-            *text = covered(text, found);
+        let mut shown = HashSet::new();
+        for value in &self.values {
+            parts::each(value, &mut |part| {
+                keys_of(&part, &mut |key| {
+                    cost += 1;
+                    if asked.contains(&key) {
+                        shown.insert(key);
+                    }
+                });
+            });
         }
+        if shown.is_empty() {
+            return cost;
+        }
+        drop(asked);
+        let mut room = reading::MOST;
+        for text in texts {
+            let mut found: Vec<Range<usize>> = Vec::new();
+            let mut see = |reading: &Reading| {
+                sorts.keys(reading.bytes(), &mut |key, place| {
+                    cost += 1;
+                    if shown.contains(&key) {
+                        found.push(reading.place(place));
+                    }
+                });
+            };
+            reading::each(text, &mut room, &mut see);
+            if !found.is_empty() {
+                **text = covered(text, found);
+            }
+        }
+        cost
+    }
+}
+
+/// Which sorts of values there are beside long ones.
+#[derive(Default)]
+struct Sorts {
+    has_short: bool,
+    has_ids: bool,
+}
+
+impl Sorts {
+    fn of(values: &[&str]) -> Self {
+        let mut sorts = Self::default();
+        for value in values {
+            parts::each(value, &mut |part| match part {
+                Part::Id(_) => sorts.has_ids = true,
+                Part::Text(text) => sorts.has_short |= text.len() < WINDOW,
+            });
+        }
+        sorts
     }
 
-    /// Where a reading shows a value, in the text.
-    fn find(&self, reading: &Reading, found: &mut Vec<Range<usize>>) {
-        let bytes = reading.bytes();
-        // What ends within what is covered already needs no place of its own.
-        let mut known = 0;
-        for at in 0..bytes.len() {
-            let length = self.length_at(&bytes[at..]);
-            if length > 0 && at + length > known {
-                known = at + length;
-                found.push(reading.place(at..known));
+    /// What a value could be known by in a text, each with its place: parts of longer values, short ones, and ids.
+    fn keys(&self, text: &[u8], tell: &mut dyn FnMut(u64, Range<usize>)) {
+        for at in 0..text.len() {
+            if let Some(window) = text[at..].first_chunk() {
+                tell(key_of_window(*window), at..at + WINDOW);
+            }
+            if self.has_short {
+                for end in at + SHORTEST..(at + WINDOW).min(text.len() + 1) {
+                    tell(key_of_short(&text[at..end]), at..end);
+                }
+            }
+            if self.has_ids && parts::begins_id(&text[at..]) {
+                keys_of_ids(&text[at..], &mut |key, length| {
+                    tell(key, at..at + length);
+                });
             }
         }
     }
+}
 
-    /// How many bytes of a value, or of its beginning, the text begins with.
-    fn length_at(&self, text: &[u8]) -> usize {
-        let mut of_short = (SHORTEST..BEGINNING).rev().filter(|length| {
-            let start = text.get(..*length);
-            start.is_some_and(|start| self.short.contains(start))
-        });
-        let of_short = of_short.next().unwrap_or_default();
-        let begins = text.get(..BEGINNING);
-        if !begins.is_some_and(|start| self.beginnings.contains(start)) {
-            return of_short;
+/// The same of a secret part of a value.
+fn keys_of(part: &Part<'_>, tell: &mut dyn FnMut(u64)) {
+    match part {
+        Part::Id(id) => match key_of_id(id.as_bytes()) {
+            Some(key) => tell(key),
+            None => keys_of_windows(id, tell),
+        },
+        Part::Text(text) if text.len() < SHORTEST || common::is_common(text) => {}
+        Part::Text(text) if text.len() < WINDOW => tell(key_of_short(text.as_bytes())),
+        Part::Text(text) => keys_of_windows(text, tell),
+    }
+}
+
+fn keys_of_windows(text: &str, tell: &mut dyn FnMut(u64)) {
+    let windows = text.as_bytes().windows(WINDOW);
+    for (window, is_telling) in windows.zip(common::telling(text)) {
+        if let (Some(window), true) = (window.first_chunk(), is_telling) {
+            tell(key_of_window(*window));
         }
-        let next = self.long.partition_point(|value| *value <= text);
-        let before = self.long[..next].iter().rev().take(ALIKE);
-        let lengths = before.chain(self.long[next..].iter().take(ALIKE));
-        let lengths = lengths.map(|value| {
-            let length = in_common(value, text);
-            if length < least(value) { 0 } else { length }
-        });
-        lengths.max().unwrap_or_default().max(of_short)
     }
 }
 
-/// How many bytes of a value have to be there before they are covered.
-fn least(value: &[u8]) -> usize {
-    let begins = |known: &str| value.starts_with(known.as_bytes());
-    if IDS.iter().any(|known| begins(known)) {
-        return value.len();
-    }
-    let public = PUBLIC.iter().find(|known| begins(known));
-    let public = public.map_or(0, |known| known.len());
-    (public + BEGINNING).min(value.len())
+/// The key of a whole id.
+fn key_of_id(id: &[u8]) -> Option<u64> {
+    let mut whole = None;
+    keys_of_ids(id, &mut |key, length| {
+        whole = (length == id.len()).then_some(key);
+    });
+    whole
 }
 
-fn in_common(one: &[u8], other: &[u8]) -> usize {
-    let same = one
-        .iter()
-        .zip(other)
-        .take_while(|(one, other)| one == other);
-    same.count()
+/// Keys of an id that a text begins with, for each end that it could have, with its length.
+fn keys_of_ids(text: &[u8], tell: &mut dyn FnMut(u64, usize)) {
+    let mut hasher = DefaultHasher::new();
+    let mut ends = 0;
+    for (at, byte) in text.iter().enumerate().take(parts::LONGEST_ID) {
+        hasher.write_u8(*byte);
+        let is_name =
+            |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte) || !byte.is_ascii();
+        let is_end = text.get(at + 1).is_none_or(|next| !is_name(*next));
+        if is_end && is_name(*byte) {
+            tell(hasher.finish(), at + 1);
+            ends += 1;
+            if ends == MOST_ENDS {
+                return;
+            }
+        }
+    }
+}
+
+fn key_of_window(window: [u8; WINDOW]) -> u64 {
+    u64::from_be_bytes(window)
+}
+
+/// No text has a window that begins like this.
+fn key_of_short(text: &[u8]) -> u64 {
+    let bytes = text.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
+    0xFF << 56 | bytes
 }
 
 /// The text with these places covered; those that overlap by one sign.

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::SHORTEST;
 
-/// Bytes of all readings together. Only a text gives more that is made to.
-const MOST: usize = 4 << 20;
+/// Bytes of all readings of an error together. Only a text gives more that is made to.
+pub(super) const MOST: usize = 512 << 10;
 /// Letters of the shortest word in base64 that can hold a value.
 const WORD: usize = (SHORTEST * 8).div_ceil(6);
 /// How often one text may be written within another: a value in JSON, in JSON, in a URL.
@@ -19,23 +19,24 @@ pub(super) struct Reading {
     /// Beginning and end in the text, byte by byte.
     origin: Vec<(u32, u32)>,
     depth: usize,
-    is_base64: bool,
+    /// Out of base64 or hexadecimal digits.
+    is_packed: bool,
 }
 
-/// Looks at every reading of a text once; whether all could be looked at.
-pub(super) fn each(text: &str, look: &mut dyn FnMut(&Reading)) -> bool {
+/// Looks at every reading of a text once; whether there was room for all.
+pub(super) fn each(text: &str, room: &mut usize, look: &mut dyn FnMut(&Reading)) -> bool {
     let mut readings = Readings {
         known: HashSet::new(),
-        size: text.len(),
+        room,
         look,
     };
-    readings.visit(&Reading::of(text))
+    readings.has_room(text.len()) && readings.visit(&Reading::of(text))
 }
 
 struct Readings<'a> {
     /// Digests of those that were looked at.
     known: HashSet<u64>,
-    size: usize,
+    room: &'a mut usize,
     look: &'a mut dyn FnMut(&Reading),
 }
 
@@ -44,16 +45,22 @@ impl Readings<'_> {
         (self.look)(reading);
         let digest = |found: &Reading| {
             let mut hasher = DefaultHasher::new();
-            (&found.bytes, found.depth, found.is_base64).hash(&mut hasher);
+            (&found.bytes, found.depth, found.is_packed).hash(&mut hasher);
             hasher.finish()
         };
         reading.further().iter().all(|found| {
             if found.bytes.is_empty() || !self.known.insert(digest(found)) {
                 return true;
             }
-            self.size += found.bytes.len();
-            self.size <= MOST && self.visit(found)
+            self.has_room(found.bytes.len()) && self.visit(found)
         })
+    }
+
+    /// Takes so much of the room.
+    fn has_room(&mut self, size: usize) -> bool {
+        let left = self.room.checked_sub(size);
+        *self.room = left.unwrap_or_default();
+        left.is_some()
     }
 }
 
@@ -69,7 +76,7 @@ impl Reading {
             bytes: text.as_bytes().to_vec(),
             origin,
             depth: 0,
-            is_base64: false,
+            is_packed: false,
         }
     }
 
@@ -90,11 +97,12 @@ impl Reading {
         if self.depth == DEPTH {
             return Vec::new();
         }
-        let decodes: [Decode; 3] = [json, percent, form];
+        let decodes: [Decode; 4] = [json, percent, form, xml];
         let decodes = decodes.into_iter();
         let mut further: Vec<Self> = decodes.filter_map(|decode| self.decoded(decode)).collect();
-        if !self.is_base64 {
+        if !self.is_packed {
             further.extend((0..4).map(|skipped| self.base64(skipped)));
+            further.extend((0..2).map(|skipped| self.digits(skipped)));
         }
         further
     }
@@ -104,7 +112,7 @@ impl Reading {
             bytes: Vec::new(),
             origin: Vec::new(),
             depth: self.depth + 1,
-            is_base64: self.is_base64,
+            is_packed: self.is_packed,
         }
     }
 
@@ -136,13 +144,48 @@ impl Reading {
         has_changed.then_some(out)
     }
 
+    fn unpacked(&self) -> Self {
+        Self {
+            depth: self.depth.max(DEPTH - 2),
+            is_packed: true,
+            ..self.empty()
+        }
+    }
+
+    /// Its words as two hexadecimal digits a byte, maybe with a sign between two bytes, without so many of their first digits.
+    fn digits(&self, skipped: usize) -> Self {
+        let mut out = self.unpacked();
+        let is_digit = |at: usize| self.bytes.get(at).copied().and_then(hexadecimal).is_some();
+        let mut at = 0;
+        while at < self.bytes.len() {
+            if !is_digit(at) {
+                at += 1;
+                continue;
+            }
+            let start_of_word = out.bytes.len();
+            let mut next = at + skipped;
+            while let Some(byte) = self.bytes.get(next..).and_then(two_digits) {
+                self.put(&mut out, &[byte], next..next + 2);
+                next += 2;
+                let is_between = self
+                    .bytes
+                    .get(next)
+                    .is_some_and(|sign| b" -:".contains(sign));
+                next += usize::from(is_between && is_digit(next + 1) && is_digit(next + 2));
+            }
+            self.end_word(&mut out, start_of_word, at);
+            // The rest of a run of digits is no word of its own.
+            at = next.max(at + 1);
+            while is_digit(at) {
+                at += 1;
+            }
+        }
+        out
+    }
+
     /// Its words as base64, without so many of their first letters: a value may stand in the middle of what was encoded.
     fn base64(&self, skipped: usize) -> Self {
-        let mut out = Self {
-            depth: self.depth.max(DEPTH - 2),
-            is_base64: true,
-            ..self.empty()
-        };
+        let mut out = self.unpacked();
         let mut end = 0;
         while let Some(start) = self.bytes[end..]
             .iter()
@@ -175,12 +218,17 @@ impl Reading {
                 self.put(out, &[byte], start + number..start + number + 2);
             }
         }
+        self.end_word(out, start_of_word, word.end.saturating_sub(1));
+    }
+
+    /// Keeps what a word was decoded to where it can hold a value, and ends it at this byte.
+    fn end_word(&self, out: &mut Self, start_of_word: usize, last: usize) {
         let mut texts = out.bytes[start_of_word..].utf8_chunks();
         if !texts.any(|text| text.valid().len() >= SHORTEST) {
             // A word that is a word.
             out.bytes.truncate(start_of_word);
             out.origin.truncate(start_of_word);
-        } else if let Some(last) = word.last() {
+        } else {
             // The next word is another one.
             self.put(out, b" ", last..last + 1);
         }
@@ -258,11 +306,8 @@ fn unicode(text: &[u8]) -> Option<(usize, Sign)> {
 
 /// Percent-encoding.
 fn percent(text: &[u8]) -> Option<(usize, Sign)> {
-    let [b'%', high, low, ..] = text else {
-        return None;
-    };
-    let byte = hexadecimal(*high)? << 4 | hexadecimal(*low)?;
-    Some((3, Sign::Byte(u8::try_from(byte).ok()?)))
+    let byte = two_digits(text.strip_prefix(b"%")?)?;
+    Some((3, Sign::Byte(byte)))
 }
 
 /// The same as forms have it, which write a blank as `+`.
@@ -271,6 +316,39 @@ fn form(text: &[u8]) -> Option<(usize, Sign)> {
         [b'+', ..] => Some((1, Sign::Byte(b' '))),
         _ => percent(text),
     }
+}
+
+/// Entities of XML and HTML: by name, or by number.
+fn xml(text: &[u8]) -> Option<(usize, Sign)> {
+    const LONGEST: usize = 10;
+    let inner = text.strip_prefix(b"&")?;
+    let length = inner.iter().take(LONGEST).position(|byte| *byte == b';')?;
+    let name = std::str::from_utf8(&inner[..length]).ok()?;
+    let sign = match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        "nbsp" => ' ',
+        name => {
+            let number = name.strip_prefix('#')?;
+            let number = match number.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => number.parse(),
+            };
+            char::from_u32(number.ok()?)?
+        }
+    };
+    Some((length + 2, Sign::of(sign)))
+}
+
+fn two_digits(text: &[u8]) -> Option<u8> {
+    let [high, low, ..] = text else {
+        return None;
+    };
+    let byte = hexadecimal(*high)? << 4 | hexadecimal(*low)?;
+    u8::try_from(byte).ok()
 }
 
 fn hexadecimal(digit: u8) -> Option<u32> {

@@ -131,7 +131,7 @@ fn told(answer: &Value, sent: &[u8]) -> Option<String> {
         let text = answer.get(name)?.as_str()?.trim();
         let mut text = text[..text.floor_char_boundary(longest + 4)].replace(char::is_control, " ");
         quote::cut(&mut text, longest);
-        secrets.cover(&mut text);
+        secrets.cover(&mut [&mut text]);
         Some(text).filter(|text| !text.is_empty())
     };
     let word = text("error", LONGEST_WORD);

@@ -30,6 +30,14 @@ pub fn shows_any(text: &str, secrets: &[&str]) -> bool {
     readings.any(|reading| beginnings.iter().any(|beginning| is_in(reading, beginning)))
 }
 
+/// Whether the text shows any eight bytes of the secret one after another, in whatever form.
+pub fn shows_part(text: &str, secret: &str) -> bool {
+    let parts: BTreeSet<&[u8]> = secret.as_bytes().windows(BEGINNING).collect();
+    let readings = readings(text);
+    let mut readings = readings.iter();
+    readings.any(|reading| reading.windows(BEGINNING).any(|part| parts.contains(part)))
+}
+
 /// The text, and all that it can be decoded to.
 fn readings(text: &str) -> BTreeSet<Vec<u8>> {
     let mut known = BTreeSet::from([text.as_bytes().to_vec()]);
@@ -53,12 +61,14 @@ fn decoded(text: &[u8]) -> Vec<Vec<u8>> {
         without_escapes(text),
         without_percent(text),
         without_percent(&plus),
+        without_entities(text),
     ];
     if std::str::from_utf8(text).is_ok() {
         let words = text.split(|byte| value(*byte).is_none());
         for word in words.filter(|word| word.len() >= 6) {
             all.extend((0..4).map(|skipped| from_base64(&word[skipped..])));
         }
+        all.extend([0, 1].map(|skipped| from_digits(text, skipped)));
     }
     all
 }
@@ -98,6 +108,53 @@ fn without_escapes(text: &[u8]) -> Vec<u8> {
 
 fn without_percent(text: &[u8]) -> Vec<u8> {
     percent_encoding::percent_decode(text).collect()
+}
+
+/// With the entities of XML resolved.
+fn without_entities(text: &[u8]) -> Vec<u8> {
+    const NAMED: [(&str, &str); 5] = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+        ("&amp;", "&"),
+    ];
+    let text = String::from_utf8_lossy(text);
+    let mut parts = text.split("&#");
+    let mut numbered = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let sign = part.split_once(';').and_then(|(number, rest)| {
+            let number = match number.strip_prefix('x') {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => number.parse(),
+            };
+            Some((char::from_u32(number.ok()?)?, rest))
+        });
+        match sign {
+            Some((sign, rest)) => numbered.extend([&sign.to_string(), rest]),
+            None => numbered.extend(["&#", part]),
+        }
+    }
+    let named = NAMED
+        .iter()
+        .fold(numbered, |text, (name, sign)| text.replace(name, sign));
+    named.into_bytes()
+}
+
+/// Hexadecimal digits, two to a byte, whatever stands between them. Shorter runs are letters of words.
+fn from_digits(text: &[u8], skipped: usize) -> Vec<u8> {
+    let runs = text.split(|byte| !(byte.is_ascii_hexdigit() || b" -:".contains(byte)));
+    let mut out = Vec::new();
+    for run in runs.filter(|run| run.len() >= 2 * BEGINNING) {
+        let digits = run.iter().filter_map(|byte| char::from(*byte).to_digit(16));
+        let digits: Vec<u32> = digits.skip(skipped).collect();
+        if digits.len() + skipped >= 2 * BEGINNING {
+            let bytes = digits.chunks_exact(2).map(|pair| pair[0] * 16 + pair[1]);
+            out.extend(bytes.filter_map(|byte| u8::try_from(byte).ok()));
+            out.push(0);
+        }
+    }
+    out
 }
 
 fn from_base64(word: &[u8]) -> Vec<u8> {
@@ -143,6 +200,9 @@ mod tests {
             "-cCLDpCsgOC85YWJj_",
             "OnAiw6QrIDgvOWFiYw==",
             "eHBwIsOkKyA4LzlhYmM",
+            "p&quot;&#xe4;&#43; 8/9abc",
+            "7022c3a42b20382f39616263",
+            "a: 70-22-C3-A4-2B-20-38-2F-39",
         ] {
             assert!(shows(text, "p\"ä+ 8/9abc"), "{text}");
         }
@@ -157,5 +217,6 @@ mod tests {
         ] {
             assert!(!shows(text, "p\"ä+ 8/9abc"), "{text}");
         }
+        assert!(shows_part("…+ 8/9abc", "p\"ä+ 8/9abc") && !shows_part("8/9abc", "p\"ä+ 8/9abc"));
     }
 }
