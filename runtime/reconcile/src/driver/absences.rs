@@ -14,24 +14,40 @@ use jiff::{SignedDuration, Timestamp};
 #[derive(Debug, Default)]
 pub struct Absences(Mutex<HashMap<ObjectKey, Absence>>);
 
+/// What a look did not find. Each has a time of its own: that Azure leaves out a list for a while says nothing of a 404 that follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// The resource.
+    Resource,
+    /// A list of children, at this path of the answer.
+    List(&'static [&'static str]),
+}
+
 #[derive(Debug)]
 struct Absence {
     uid: Option<String>,
+    missing: Missing,
     since: Timestamp,
 }
 
 impl Absences {
-    /// A look has found nothing.
-    pub(super) fn note(&self, object: &Object, now: Timestamp) {
+    /// A look has not found this.
+    pub(super) fn note(&self, object: &Object, missing: Missing, now: Timestamp) {
         let uid = object.metadata.uid.clone();
         let mut all = self.lock();
         let known = all.get(&object.key());
-        if known.is_none_or(|known| known.uid != uid) {
-            all.insert(object.key(), Absence { uid, since: now });
+        if known.is_none_or(|known| known.uid != uid || known.missing != missing) {
+            let since = now;
+            let absence = Absence {
+                uid,
+                missing,
+                since,
+            };
+            all.insert(object.key(), absence);
         }
     }
 
-    /// How long ago the first look found nothing, where all since have found nothing, too.
+    /// How long ago the first look did not find what the latest one did not, where none between found it or missed something else.
     pub(super) fn lasted(&self, object: &Object, now: Timestamp) -> Option<SignedDuration> {
         let all = self.lock();
         let known = all.get(&object.key());

@@ -6,6 +6,7 @@ use armature_shapes::names;
 use armature_shapes::quote::shortened;
 use serde_json::Value;
 
+use super::absences::Missing;
 use super::findings::{Look, SignIn};
 use super::pass::Pass;
 use crate::action::normal;
@@ -108,7 +109,11 @@ impl Pass<'_> {
         self.note_seen(reading.as_ref());
         let body = reading.as_ref().and_then(|reading| reading.body.as_ref());
         let lacks = body.and_then(|body| self.lacking_list(body));
-        self.note_absence(reading.is_none() || lacks.is_some());
+        let list = lacks.as_ref().map(|lacks| Missing::List(lacks.path));
+        self.note_absence(match reading {
+            None => Some(Missing::Resource),
+            Some(_) => list,
+        });
         if let Some(lacks) = lacks {
             lacks.check(self.asks_twice())?;
         }
@@ -148,13 +153,14 @@ impl Pass<'_> {
         }
     }
 
-    fn note_absence(&self, is_missing: bool) {
+    fn note_absence(&self, missing: Option<Missing>) {
         let reconciler = self.reconciler;
-        match is_missing && self.may_hold_children() {
-            true => reconciler
-                .absences
-                .note(&self.object, reconciler.clock.now()),
-            false => reconciler.absences.forget(&self.object.key()),
+        match missing.filter(|_| self.may_hold_children()) {
+            Some(missing) => {
+                let now = reconciler.clock.now();
+                reconciler.absences.note(&self.object, missing, now);
+            }
+            None => reconciler.absences.forget(&self.object.key()),
         }
     }
 

@@ -419,3 +419,36 @@ async fn a_list_of_children_that_is_missing_is_asked_for_twice() {
     world.pass(&store).await;
     assert_eq!(world.requests()[1], format!("PUT {STORE}"));
 }
+
+/// A list that is left out and a resource that is not there have a time each: one that lasted says nothing of the other.
+#[tokio::test]
+async fn a_list_that_is_missing_and_a_404_have_a_time_each() {
+    let without = json!({"id": STORE, "properties": {"capacity": 5}});
+    let lacking = response(200, &[], Some(without));
+    let gone = json!({"error": {"code": "ResourceNotFound", "message": "not found"}});
+    let gone = response(404, &[("x-ms-request-id", "r-1")], Some(gone));
+    for answers in [[&lacking, &gone], [&gone, &lacking]] {
+        let (world, store) = World::with_store().await;
+        let with_box =
+            json!({"id": STORE, "properties": {"capacity": 5, "boxes": [{"name": "b"}]}});
+        world.azure.set(STORE, with_box.clone());
+        assert_eq!(world.pass(&store).await, Requeue::Sync);
+        world.forget();
+        world.store(json!({"capacity": 6}));
+        for answer in answers {
+            world.azure.script(Method::Get, STORE, answer.clone());
+            world.pass(&store).await;
+            world.clock.advance(3600);
+        }
+        let requests = world.requests();
+        assert_eq!(requests, [format!("GET {STORE}"), format!("GET {STORE}")]);
+        // Each of them again is one that lasted.
+        for _ in 0..2 {
+            world.azure.script(Method::Get, STORE, answers[1].clone());
+        }
+        world.pass(&store).await;
+        let requests = world.requests();
+        let puts = requests.iter().filter(|line| line.starts_with("PUT"));
+        assert_eq!(puts.count(), 1, "{requests:?}");
+    }
+}
