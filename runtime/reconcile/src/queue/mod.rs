@@ -265,7 +265,7 @@ impl Queue {
         let now = self.now();
         let mut state = self.state();
         if state.pool.is_due(now) {
-            state.pool.adapt(now, api_server.answers());
+            state.adapt_pool(now, api_server.answers());
         }
     }
 

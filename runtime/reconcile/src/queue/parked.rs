@@ -76,6 +76,11 @@ impl Parked {
         line.insert(place, key);
     }
 
+    /// Whether any waits since its namespace has its share.
+    pub fn has_namespaces(&self) -> bool {
+        !self.namespaces.is_empty()
+    }
+
     /// The line in which a key is parked at this place.
     pub fn where_is(&mut self, key: &ObjectKey, place: Place) -> Option<&mut Line> {
         let by_kind = self.kinds.get_mut(&key.kind);

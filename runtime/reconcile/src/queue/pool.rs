@@ -88,6 +88,12 @@ impl Pool {
         self.is_short = true;
     }
 
+    /// When it may grow, where there is work for more and more may be.
+    pub fn may_grow_at(&self) -> Option<Instant> {
+        self.next
+            .filter(|_| self.is_short && self.size < self.limit)
+    }
+
     /// Whether it is time to look at answers.
     pub fn is_due(&self, now: Instant) -> bool {
         self.next.is_none_or(|next| next <= now)

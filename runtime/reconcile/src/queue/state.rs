@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::parked::{Parked, Share};
 use super::pool::Pool;
 use super::turns::{Place, Turns};
-use super::{LatestPass, QueueDepth};
+use super::{Answers, LatestPass, QueueDepth};
 use crate::backoff::Requeue;
 
 /// Position in the order of deadlines; the number keeps keys of the same moment in order of arrival.
@@ -286,8 +286,21 @@ impl State {
                 waited: pressed.map(|due| ago(due.since)).unwrap_or_default(),
             });
         }
+        if self.parked.has_namespaces() {
+            self.pool.is_short();
+        }
         let waiting = self.waiting.first_key_value().map(|((at, _), _)| *at);
-        Err(waiting.into_iter().chain(self.next_free(now)).min())
+        let next = [waiting, self.next_free(now), self.pool.may_grow_at()];
+        Err(next.into_iter().flatten().min())
+    }
+
+    /// Takes in how the API server answered. Where the pool grows, namespaces that had their share may have more at once.
+    pub(super) fn adapt_pool(&mut self, now: Instant, answers: Answers) {
+        let before = self.pool.size();
+        self.pool.adapt(now, answers);
+        for _ in before..self.pool.size() {
+            self.due.extend(self.parked.let_go_of_namespaces());
+        }
     }
 
     /// How many workers are free. Passes that take long wait for Azure and ask little of the API server, so a pool that shrank
@@ -328,7 +341,7 @@ impl State {
             let first_in_background = (Urgency::Background, 0, 0);
             let mut in_background = self.due.range(first_in_background..);
             return match in_background.next() {
-                Some((place, _)) if self.owes_background() => {
+                Some((place, _)) if self.owes_background(now) => {
                     let place = *place;
                     self.due.remove(&place).map(|key| (place, key))
                 }
@@ -347,12 +360,11 @@ impl State {
 
     /// Whether the next worker is for a look that nobody waits for: where passes over what somebody waits for take long, since a
     /// service hangs, there are always some of them due, and nobody would look at anything else.
-    fn owes_background(&self) -> bool {
-        let size = self.pool.size();
+    fn owes_background(&self, now: Instant) -> bool {
         let running = self.running.values();
         let running = running.filter(|running| running.urgency == Urgency::Background);
-        let owed = (size / BACKGROUND_SHARE).saturating_sub(running.count());
-        owed > 0 && size.saturating_sub(self.running.len()) <= owed
+        let owed = (self.pool.size() / BACKGROUND_SHARE).saturating_sub(running.count());
+        owed > 0 && self.free(now) <= owed
     }
 
     /// Takes the key back after a pass. `deadline` gets the number of attempts in a row; `None` means that nothing
