@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Comparison;
 use super::equal::{Rule, normal};
 use super::leaves::is_unseen;
-use super::lookup::{PathSet, member};
+use super::lookup::{Folded, PathSet};
 use super::spelling::At;
 
 impl Comparison<'_> {
@@ -42,10 +42,9 @@ impl Certainty<'_> {
         at: At<'_>,
         path: &Path<'_>,
     ) -> bool {
-        let observed = observed.as_object();
+        let observed = Folded::of(observed.as_object());
         desired.iter().all(|(name, value)| {
-            let there = observed.and_then(|observed| member(observed, name));
-            let there = there.unwrap_or(&Value::Null);
+            let there = observed.get(name).unwrap_or(&Value::Null);
             let below = path.member(name);
             if value.is_null() || self.is_left_out(&below) {
                 return true;

@@ -8,8 +8,9 @@ use armature_shapes::shape::{Field, Semantic, StructShape, Type};
 use serde_json::{Map, Value};
 
 use super::former::MOST_SHARED;
-use super::leaves::{give_place, identifiers, identities, identity, says, says_nothing};
-use super::lookup::{PLACES, PathSet, member};
+use super::leaves::{identifiers, identities, identity, says, says_nothing};
+use super::lookup::{Folded, PLACES, PathSet};
+use super::matching::give_place;
 use super::member::{Items, Member};
 
 /// A shared map or list in two bodies.
@@ -114,8 +115,9 @@ impl<'v> Collection<'v> {
             }
         };
         let named = spec.into_iter().flatten().filter(|it| !it.1.is_null());
-        let named = named.map(|it| found(it, azure.and_then(|azure| member(azure, it.0))));
-        let is_others = |name: &str| spec.is_none_or(|spec| member(spec, name).is_none());
+        let (ours, theirs) = (Folded::of(spec), Folded::of(azure));
+        let named = named.map(|it| found(it, theirs.get(it.0)));
+        let is_others = |name: &str| ours.get(name).is_none();
         let others = azure.into_iter().flatten().filter(|it| is_others(it.0));
         (named.collect(), others.map(|it| found(it, None)).collect())
     }
@@ -186,8 +188,7 @@ struct Search<'s, 'v> {
 
 impl<'v> Search<'_, 'v> {
     fn object(&mut self, tree: &ArmTree, sides: Sides<'v>, path: &Path<'_>) {
-        for name in names(sides) {
-            let below = (child(sides.0, &name), child(sides.1, &name));
+        for (name, below) in members(sides) {
             match (tree.member(&name), tree.further) {
                 (Some(known), _) if known.fields.is_empty() => {
                     let path = path.member(&name);
@@ -224,8 +225,7 @@ impl<'v> Search<'_, 'v> {
                 self.object(&tree_of(shape, sides), sides, path);
             }
             Type::Map(map) => {
-                for name in names(sides) {
-                    let below = (child(sides.0, &name), child(sides.1, &name));
+                for (name, below) in members(sides) {
                     self.value((map.value, field), below, &path.key(&name));
                 }
             }
@@ -418,13 +418,8 @@ fn at_place(items: &[Value], at: usize) -> &Value {
     items.get(at).unwrap_or(&Value::Null)
 }
 
-fn child<'v>(value: &'v Value, name: &str) -> &'v Value {
-    let found = value.as_object().and_then(|members| member(members, name));
-    found.unwrap_or(&Value::Null)
-}
-
-/// Names of the members of both, each once in whatever casing.
-fn names(sides: Sides<'_>) -> Vec<String> {
+/// The members of both, each once in whatever casing.
+fn members<'v>(sides: Sides<'v>) -> impl Iterator<Item = (String, Sides<'v>)> {
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     for name in [sides.0, sides.1].into_iter().filter_map(Value::as_object) {
         for name in name.keys() {
@@ -433,5 +428,11 @@ fn names(sides: Sides<'_>) -> Vec<String> {
                 .or_insert_with(|| name.clone());
         }
     }
-    names.into_values().collect()
+    let folded = [sides.0, sides.1].map(|side| Folded::of(side.as_object()));
+    names.into_values().map(move |name| {
+        let [ours, theirs] = [0, 1].map(|side: usize| folded[side].get(&name));
+        let side = |found: Option<&'v Value>| found.unwrap_or(&Value::Null);
+        let below = (side(ours), side(theirs));
+        (name, below)
+    })
 }

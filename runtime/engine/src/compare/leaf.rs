@@ -6,7 +6,7 @@ use armature_shapes::shape::path::Path;
 use serde_json::{Map, Value};
 
 use super::equal::{Rule, equal, is_nothing, normal};
-use super::lookup::member;
+use super::lookup::Folded;
 use super::spelling::{At, Same};
 
 /// One value that desired names.
@@ -75,27 +75,35 @@ impl<'v> There<'v> {
         self.here.or(self.elsewhere)
     }
 
-    /// The same of a member.
-    pub fn member(self, name: &str, at: At<'v>, elsewhere: Option<&'v Value>) -> Self {
-        let of = |value: Option<&'v Value>| {
-            let value = value.and_then(Value::as_object)?;
-            member(value, name).filter(|value| !value.is_null())
-        };
+    /// The same of a member; what is found elsewhere for it counts before.
+    pub fn member<'f: 'v>(
+        self,
+        (here, elsewhere): &(Folded<'f>, Folded<'f>),
+        name: &str,
+        at: At<'v>,
+        found: Option<&'v Value>,
+    ) -> Self {
+        let of = |folded: &Folded<'f>| folded.get(name).filter(|value| !value.is_null());
         Self {
-            here: of(self.here),
-            elsewhere: elsewhere.or_else(|| of(self.elsewhere)),
+            here: of(here),
+            elsewhere: found.or_else(|| of(elsewhere)),
             at,
             sames: &[],
             is_idle: self.is_idle,
         }
     }
 
+    /// Both places, of which many members are looked for.
+    pub fn folded(self) -> (Folded<'v>, Folded<'v>) {
+        let of = |value: Option<&'v Value>| Folded::of(value.and_then(Value::as_object));
+        (of(self.here), of(self.elsewhere))
+    }
+
     /// The same of an entry of a map.
-    pub fn entry(self, key: &str) -> Self {
-        let of = |value: Option<&'v Value>| member(value.and_then(Value::as_object)?, key);
+    pub fn entry<'f: 'v>(self, (here, elsewhere): &(Folded<'f>, Folded<'f>), key: &str) -> Self {
         Self {
-            here: of(self.here),
-            elsewhere: of(self.elsewhere),
+            here: here.get(key),
+            elsewhere: elsewhere.get(key),
             at: self.at.item(),
             sames: &[],
             is_idle: self.is_idle,

@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 
 use super::equal::{Rule, is_nothing, normal};
 use super::leaf::{Leaf, There};
-use super::lookup::{PLACES, member};
+use super::lookup::member;
+use super::matching;
 use super::spelling::{Around, At, Roots, Spellings};
 
 /// Members of the body that name the resource. They are in the URL and cannot drift.
@@ -108,6 +109,7 @@ impl Walk<'_> {
             desired,
             observed: there.here.and_then(Value::as_object),
         };
+        let folded = there.folded();
         for (name, value) in desired.iter().filter(|(_, value)| !value.is_null()) {
             let below = path.member(name);
             let known = tree.member(name);
@@ -119,7 +121,7 @@ impl Walk<'_> {
             let there = There {
                 is_idle: there.is_idle || found.is_idle,
                 sames: &found.sames,
-                ..there.member(name, at, found.elsewhere.as_ref())
+                ..there.member(&folded, name, at, found.elsewhere.as_ref())
             };
             match known {
                 // A value and its twin from a Secret share a path; the more secretive one decides.
@@ -188,11 +190,12 @@ impl Walk<'_> {
                     observed: there.here.and_then(Value::as_object),
                 };
                 let found = there.at.item().find(around, self.0);
+                let folded = there.folded();
                 for (key, value) in members {
                     let there = There {
                         is_idle: there.is_idle || found.is_idle,
                         sames: &found.sames,
-                        ..there.entry(key)
+                        ..there.entry(&folded, key)
                     };
                     self.value(map.value, field, value, there, &path.key(key), take);
                 }
@@ -289,11 +292,8 @@ impl Walk<'_> {
             };
             self.fits(item, field, &desired[wanted], there)
         };
-        match observed.len() {
-            ..=PLACES => matched(observed.len(), &fits),
-            _ => matched_by_content((item, field), (desired, observed))
-                .filter(|order| (0..order.len()).all(|wanted| fits(wanted, order[wanted]))),
-        }
+        let says = |value: &Value| says_as((item, field), value, there.at.item());
+        matching::matched((desired, observed), &fits, &says)
     }
 
     fn fits(&self, item: Type, field: &'static Field, desired: &Value, there: There<'_>) -> bool {
@@ -406,23 +406,38 @@ pub(super) fn identities(field: &'static Field) -> impl Iterator<Item = &'static
 }
 
 /// What an item of a list says, value by value: paths within it, and values as texts that are the same for all that mean the same.
-pub(super) fn says((item, field): (Type, &'static Field), value: &Value) -> Vec<(String, String)> {
+pub(super) fn says(items: (Type, &'static Field), value: &Value) -> Vec<(String, String)> {
+    says_as(items, value, At::default())
+}
+
+/// The same in the words of rules.
+fn says_as(
+    (item, field): (Type, &'static Field),
+    value: &Value,
+    at: At<'_>,
+) -> Vec<(String, String)> {
     let walk = Walk(Roots {
         desired: &Value::Null,
         observed: &Value::Null,
     });
     let mut said = Vec::new();
     let root = Path::Root("");
-    walk.value(item, field, value, There::default(), &root, &mut |leaf| {
+    let there = There {
+        at,
+        ..There::default()
+    };
+    walk.value(item, field, value, there, &root, &mut |leaf| {
         // Members that the schema does not have are Azure's.
-        let is_said = !leaf.unseen && !leaf.hidden && !leaf.says_nothing();
+        let is_said = !leaf.unseen && !leaf.hidden && !leaf.is_idle && !leaf.says_nothing();
         match leaf.desired.as_deref().filter(|_| is_said) {
             None => {}
             Some(value) if leaf.rule == Rule::Json => {
                 json_says(value, &Path::Root(&leaf.path), &mut said);
             }
             Some(value) => {
-                said.push((leaf.path, normal(leaf.rule, value).to_lowercase()));
+                let text = leaf.sames.iter().find_map(|same| same.text(value));
+                let text = text.unwrap_or_else(|| normal(leaf.rule, value));
+                said.push((leaf.path, text.to_lowercase()));
             }
         }
     });
@@ -531,70 +546,4 @@ fn spelt(item: &Value, names: &[&str], at: At<'_>) -> Option<String> {
         at.text(value)
             .unwrap_or_else(|| normal(rule_of_identifier(name), value))
     })
-}
-
-/// The same for many items, which are paired by all that they say: no item that asks for less is looked for in all places.
-fn matched_by_content(
-    items: (Type, &'static Field),
-    (desired, observed): (&[Value], &[Value]),
-) -> Option<Vec<usize>> {
-    let mut places: HashMap<Vec<(String, String)>, Vec<usize>> = HashMap::new();
-    for (place, item) in observed.iter().enumerate().rev() {
-        places.entry(says(items, item)).or_default().push(place);
-    }
-    let place = |item| places.get_mut(&says(items, item))?.pop();
-    desired.iter().map(place).collect()
-}
-
-/// For each of so many wanted items a place of its own that fits it.
-fn matched(count: usize, fits: &dyn Fn(usize, usize) -> bool) -> Option<Vec<usize>> {
-    let places = 0..count;
-    if places.clone().all(|place| fits(place, place)) {
-        return Some(places.collect());
-    }
-    let candidates: Vec<Vec<usize>> = places
-        .clone()
-        .map(|wanted| {
-            places
-                .clone()
-                .filter(|place| fits(wanted, *place))
-                .collect()
-        })
-        .collect();
-    let mut taken = vec![None; count];
-    for wanted in places.clone() {
-        let mut tried = vec![false; count];
-        if !give_place(wanted, &candidates, &mut taken, &mut tried) {
-            return None;
-        }
-    }
-    let mut order = vec![0; count];
-    for (place, wanted) in taken.into_iter().enumerate() {
-        order[wanted?] = place;
-    }
-    Some(order)
-}
-
-/// Finds a place for an item, moving others to places that fit them too: an item that asks for little fits many
-/// places, and must not keep the only one of an item that asks for more.
-pub(super) fn give_place(
-    wanted: usize,
-    candidates: &[Vec<usize>],
-    taken: &mut [Option<usize>],
-    tried: &mut [bool],
-) -> bool {
-    for &place in &candidates[wanted] {
-        if std::mem::replace(&mut tried[place], true) {
-            continue;
-        }
-        let free = match taken[place] {
-            None => true,
-            Some(other) => give_place(other, candidates, taken, tried),
-        };
-        if free {
-            taken[place] = Some(wanted);
-            return true;
-        }
-    }
-    false
 }

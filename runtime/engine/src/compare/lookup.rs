@@ -1,25 +1,20 @@
 //! Members of objects and paths in lists of paths, found in time that grows with the size of what is compared alone: whoever may
 //! write a manifest chooses how many of each there are.
 
-use std::collections::{BTreeSet, HashSet};
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
 
 use armature_shapes::shape::arm_json;
 use serde_json::{Map, Value};
 
-/// Members of an object up to which a name is looked for in any casing. A larger one is a map of a user, and all of its names
-/// would be read for each name that the other side lacks.
-const IN_ANY_CASE: usize = 1_000;
-
-/// Items of a list up to which each is looked for in all places, where nothing tells them apart.
+/// Items of a list up to which each is looked for in all places, where nothing tells them apart. Of more, what they say tells it.
 pub(super) const PLACES: usize = 1_000;
 
-/// A member, as it is spelled or else in any casing: services do not always keep their own.
+/// A member, as it is spelled or else in any casing: services do not always keep their own. Reads all names where none is spelled
+/// like it, so it is for names of the schema; for those of a map there is [`Folded`].
 pub(crate) fn member<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    match object.len() {
-        ..=IN_ANY_CASE => arm_json::member(object, name),
-        _ => object.get(name),
-    }
+    arm_json::member(object, name)
 }
 
 /// The same, to be changed.
@@ -27,7 +22,7 @@ pub(super) fn in_any_case<'v>(
     members: &'v mut Map<String, Value>,
     name: &str,
 ) -> Option<&'v mut Value> {
-    if members.contains_key(name) || members.len() > IN_ANY_CASE {
+    if members.contains_key(name) {
         return members.get_mut(name);
     }
     let mut members = members.iter_mut();
@@ -35,16 +30,66 @@ pub(super) fn in_any_case<'v>(
     found.map(|(_, value)| value)
 }
 
+/// An object of which many members are looked for, which may have any number of them. Its names are read once.
+pub(crate) struct Folded<'a> {
+    object: Option<&'a Map<String, Value>>,
+    /// By their names in lower case, once one is looked for that is spelled in another way. The first of two counts.
+    by_name: OnceCell<HashMap<String, &'a Value>>,
+}
+
+impl<'a> Folded<'a> {
+    pub fn of(object: Option<&'a Map<String, Value>>) -> Self {
+        Self {
+            object,
+            by_name: OnceCell::new(),
+        }
+    }
+
+    /// A member, as it is spelled or else in any casing.
+    pub fn get(&self, name: &str) -> Option<&'a Value> {
+        let object = self.object?;
+        let as_spelled = object.get(name);
+        as_spelled.or_else(|| {
+            let by_name = self.by_name.get_or_init(|| {
+                let all = object.iter().rev();
+                all.map(|(name, value)| (name.to_ascii_lowercase(), value))
+                    .collect()
+            });
+            by_name.get(&name.to_ascii_lowercase()).copied()
+        })
+    }
+}
+
+/// A name of a member of two objects.
+pub(super) struct Named {
+    /// As the first one spells it, if it has it.
+    pub name: String,
+    /// Whether it has it. It is in it exactly as it is spelled here, or in no casing.
+    pub is_desired: bool,
+}
+
+impl Named {
+    /// The member of the first one.
+    pub fn desired<'v>(&self, desired: &'v mut Map<String, Value>) -> Option<&'v mut Value> {
+        self.is_desired.then(|| desired.get_mut(&self.name))?
+    }
+}
+
 /// Names of the members of both, each once in whatever casing.
 pub(super) fn names(
     desired: &Map<String, Value>,
     observed: Option<&Map<String, Value>>,
-) -> Vec<String> {
-    let mut names: Vec<String> = desired.keys().cloned().collect();
-    let mut known: HashSet<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+) -> Vec<Named> {
+    let named = |name: &String, is_desired| Named {
+        name: name.clone(),
+        is_desired,
+    };
+    let mut names: Vec<Named> = desired.keys().map(|name| named(name, true)).collect();
+    let known = desired.keys().map(|name| name.to_ascii_lowercase());
+    let mut known: HashSet<String> = known.collect();
     for name in observed.into_iter().flat_map(Map::keys) {
         if known.insert(name.to_ascii_lowercase()) {
-            names.push(name.clone());
+            names.push(named(name, false));
         }
     }
     names
@@ -145,6 +190,20 @@ mod tests {
     fn names_of_both_once_each() {
         let (desired, observed) = (json!({"a": 1, "B": 2}), json!({"b": 1, "c": 2, "C": 3}));
         let (desired, observed) = (desired.as_object().unwrap(), observed.as_object());
-        assert_eq!(names(desired, observed), ["a", "B", "c"]);
+        let names = names(desired, observed);
+        let names = names.iter().map(|it| (it.name.as_str(), it.is_desired));
+        let expected = [("a", true), ("B", true), ("c", false)];
+        assert!(names.eq(expected));
+    }
+
+    #[test]
+    fn members_are_found_as_they_are_spelled_or_else_in_any_casing() {
+        let object = json!({"Ab": 1, "aB": 2, "ab": 3, "CD": 4, "Cd": 5});
+        let folded = Folded::of(object.as_object());
+        for name in ["Ab", "aB", "ab", "AB", "CD", "cd", "e"] {
+            let expected = member(object.as_object().unwrap(), name);
+            assert_eq!(folded.get(name), expected, "{name}");
+        }
+        assert_eq!(Folded::of(None).get("a"), None);
     }
 }

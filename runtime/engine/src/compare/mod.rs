@@ -22,6 +22,7 @@ mod look;
 mod lookup;
 mod marked;
 mod marks;
+mod matching;
 mod member;
 mod members;
 mod name;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::collections::counterparts;
 use super::leaves::{identifiers, identity, says_nothing};
-use super::lookup::{PathSet, in_any_case, member, names};
+use super::lookup::{Folded, Named, PathSet, names};
 use super::member::{Items, Member};
 
 /// Which parts of a resource others own.
@@ -63,19 +63,21 @@ impl Overlay<'_> {
         observed: Option<&Map<String, Value>>,
         path: &Path<'_>,
     ) {
-        for name in names(desired, observed) {
-            let known = tree.and_then(|tree| tree.member(&name));
+        let azure = Folded::of(observed);
+        for named in names(desired, observed) {
+            let name = &named.name;
+            let known = tree.and_then(|tree| tree.member(name));
             let further = known.is_none().then(|| tree?.further).flatten();
             let below = match further {
-                Some(_) => path.key(&name),
-                None => path.member(&name),
+                Some(_) => path.key(name),
+                None => path.member(name),
             };
-            let there = observed.and_then(|observed| member(observed, &name));
-            if self.replaced(desired, &name, there, &below) {
+            let there = azure.get(name);
+            if self.replaced(desired, &named, there, &below) {
                 continue;
             }
-            let Some(value) = in_any_case(desired, &name) else {
-                self.put_below(desired, &name, (known, there), &below);
+            let Some(value) = named.desired(desired) else {
+                self.put_below(desired, name, (known, there), &below);
                 continue;
             };
             match known {
@@ -129,15 +131,17 @@ impl Overlay<'_> {
             }
             (Type::Map(map), Value::Object(members)) => {
                 let there = observed.and_then(Value::as_object);
-                for name in names(members, there) {
-                    let below = path.key(&name);
-                    let there = there.and_then(|there| member(there, &name));
-                    if self.replaced(members, &name, there, &below) {
+                let azure = Folded::of(there);
+                for named in names(members, there) {
+                    let name = &named.name;
+                    let below = path.key(name);
+                    let there = azure.get(name);
+                    if self.replaced(members, &named, there, &below) {
                         continue;
                     }
-                    match in_any_case(members, &name) {
+                    match named.desired(members) {
                         Some(value) => self.value(map.value, field, value, there, &below),
-                        None => self.put_below(members, &name, (None, there), &below),
+                        None => self.put_below(members, name, (None, there), &below),
                     }
                 }
             }
@@ -248,19 +252,21 @@ impl Overlay<'_> {
     fn replaced(
         &self,
         desired: &mut Map<String, Value>,
-        name: &str,
+        named: &Named,
         observed: Option<&Value>,
         path: &Path<'_>,
     ) -> bool {
         if !self.ignored.covers(&path.to_string()) {
             return false;
         }
-        match (in_any_case(desired, name), observed) {
+        let name = &named.name;
+        match (named.desired(desired), observed) {
             (Some(value), Some(there)) => *value = there.clone(),
             (None, Some(there)) => {
-                desired.insert(name.to_owned(), there.clone());
+                desired.insert(name.clone(), there.clone());
             }
-            (Some(_), None) => desired.retain(|known, _| !known.eq_ignore_ascii_case(name)),
+            // There are few paths that are ignored.
+            (Some(_), None) => desired.retain(|known, _| known != name),
             (None, None) => {}
         }
         true

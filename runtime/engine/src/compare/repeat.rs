@@ -3,7 +3,7 @@
 //! It is Azure's own at the nearest place that exists in both: a value; an item, there or not; a list of which nothing tells the
 //! items; the object of which a value is gone. Comparing such a body with Azure finds nothing there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::leaves::{self, Pairs, identifiers, identity};
 use super::left_out::writable;
-use super::lookup::{in_any_case, member, names};
+use super::lookup::{Folded, in_any_case, names};
 use super::spelling::{Around, At, Roots};
 use super::{Comparison, is_at_or_below};
 
@@ -130,7 +130,9 @@ impl Repeat<'_> {
             observed: Some(azure),
         };
         let mut has_gone = false;
-        for name in names(&before, Some(azure)) {
+        let of_azure = Folded::of(Some(azure));
+        // Few are touched: what is below a place is Azure's as a whole.
+        for name in names(&before, Some(azure)).into_iter().map(|it| it.name) {
             let known = tree.member(&name);
             let further = known.is_none().then_some(tree.further).flatten();
             let below = match further {
@@ -140,7 +142,7 @@ impl Repeat<'_> {
             if !self.is_touched(&below) {
                 continue;
             }
-            let there = member(azure, &name).filter(|value| !value.is_null());
+            let there = of_azure.get(&name).filter(|value| !value.is_null());
             let at = match known {
                 Some(_) => at.member(&name),
                 None => at.item(),
@@ -266,12 +268,16 @@ impl Repeat<'_> {
         azure: &Map<String, Value>,
         path: &Path<'_>,
     ) {
+        let known: HashSet<String> = members
+            .keys()
+            .map(|name| name.to_ascii_lowercase())
+            .collect();
         for (name, value) in writable(tree, None, azure) {
             let below = path.member(&name);
             let below = below.to_string();
             let mut unsent = self.unsent.iter();
             let is_unsent = unsent.any(|unsent| is_at_or_below(unsent, &below));
-            if !is_unsent && in_any_case(members, &name).is_none() {
+            if !is_unsent && !known.contains(&name.to_ascii_lowercase()) {
                 self.places.push(below);
                 members.insert(name, value);
             }
@@ -286,12 +292,13 @@ impl Repeat<'_> {
         at: At<'_>,
         path: &Path<'_>,
     ) {
-        for name in names(members, Some(azure)) {
+        let of_azure = Folded::of(Some(azure));
+        for name in names(members, Some(azure)).into_iter().map(|it| it.name) {
             let below = path.key(&name);
             if !self.is_touched(&below) {
                 continue;
             }
-            let there = member(azure, &name);
+            let there = of_azure.get(&name);
             match (in_any_case(members, &name), there) {
                 (Some(value), Some(there)) => {
                     self.value((ty, field), value, there, at.item(), &below);

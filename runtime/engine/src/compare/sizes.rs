@@ -32,7 +32,19 @@ fn zones(numbers: impl Iterator<Item = usize>) -> Value {
     json!({"zones": numbers.map(|number| number.to_string()).collect::<Vec<_>>()})
 }
 
-const CASES: [(&str, Bodies); 6] = [
+/// Items without names.
+fn nameless(numbers: impl Iterator<Item = usize>, has_default: bool) -> Value {
+    let rule = |number| {
+        let mut rule = json!({"properties": {"priority": number}});
+        if has_default {
+            rule["properties"]["prefixes"] = json!(["0.0.0.0/0"]);
+        }
+        rule
+    };
+    json!({"properties": {"rules": numbers.map(rule).collect::<Vec<_>>()}})
+}
+
+const CASES: [(&str, Bodies); 8] = [
     ("other names", |size| {
         let names = |start: &'static str| (0..size).map(move |number| format!("{start}{number}"));
         (tags(names("a")), tags(names("b")))
@@ -52,6 +64,13 @@ const CASES: [(&str, Bodies); 6] = [
     }),
     ("other values", |size| {
         (zones(0..size), zones(size..2 * size))
+    }),
+    ("items without names", |size| {
+        (nameless(0..size, false), nameless((0..size).rev(), true))
+    }),
+    ("other items without names", |size| {
+        let other = size..2 * size;
+        (nameless(0..size, false), nameless(other, true))
     }),
 ];
 
@@ -111,4 +130,19 @@ fn the_time_of_a_comparison_is_in_proportion_to_its_bodies() {
         }
     }
     assert!(slow.is_empty(), "{}", slow.join("\n"));
+}
+
+/// What is the same in a small body is the same in a large one.
+#[test]
+fn a_size_changes_nothing_of_what_is_the_same() {
+    for (name, bodies) in CASES {
+        let [small, large] = [10, 3_000].map(|size| {
+            let (desired, azure) = bodies(size);
+            Comparison::new(VERSION.spec, &desired, &azure)
+                .differences()
+                .is_empty()
+        });
+        let is_other = name.starts_with("other ") && name != "other casing";
+        assert_eq!([small, large], [!is_other; 2], "{name}");
+    }
 }

@@ -123,6 +123,14 @@ impl Same {
         }
     }
 
+    /// A text that is the same for all values that are the same; nothing where it says nothing of that.
+    pub fn text(&self, value: &Value) -> Option<String> {
+        match self {
+            Self::As(word) => word.text(value),
+            _ => None,
+        }
+    }
+
     /// Whether an answer that is the same need not be what was sent: Azure may have something else.
     pub(super) fn is_guess(&self) -> bool {
         matches!(self, Self::Unless { .. } | Self::As(Word::Masked))

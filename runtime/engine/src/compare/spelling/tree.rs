@@ -100,10 +100,7 @@ impl<'s> At<'s> {
 
     /// A text that is the same for all values that are the same here; nothing where no rule says so.
     pub fn text(self, value: &Value) -> Option<String> {
-        self.sames().find_map(|same| match same {
-            Same::As(word) => word.text(value),
-            _ => None,
-        })
+        self.sames().find_map(|same| same.text(value))
     }
 }
 
