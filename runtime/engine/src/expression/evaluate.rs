@@ -61,9 +61,9 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// What it has left for other expressions.
-    pub fn allowance(&self) -> Allowance {
-        self.budget.left()
+    /// What it has taken.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     pub fn evaluate(&mut self, node: &'a IdedExpr) -> Evaluated<'a> {

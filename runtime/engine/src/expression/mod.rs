@@ -199,7 +199,7 @@ impl Expression {
     ) -> Result<Produced, ExpressionError> {
         let mut evaluator = Evaluator::new(self.version, object, secrets, allowance);
         let value = evaluator.evaluate(&self.tree);
-        *allowance = evaluator.allowance();
+        allowance.settle(evaluator.budget());
         value
             .and_then(|value| produced(self.tree.id, &value))
             .map_err(|fault| fault.at(&self.source))

@@ -18,13 +18,51 @@ const OBJECT: usize = 1_000;
 /// Steps that all expressions of one object may take together, each time that they are evaluated.
 const ALL_STEPS: usize = 4_000_000;
 
-/// What the expressions of one object may still take.
+/// What the expressions of one object may still take. Half of it is shared out: each has its part, whatever the others take. The
+/// rest is for those that need more, one after the other.
 #[derive(Debug)]
-pub struct Allowance(usize);
+pub struct Allowance {
+    left: usize,
+    /// What one expression may take of it.
+    part: usize,
+    was_too_small: bool,
+}
 
 impl Default for Allowance {
     fn default() -> Self {
-        Self(ALL_STEPS)
+        Self::of(1)
+    }
+}
+
+impl Allowance {
+    /// For so many expressions, of which each has its part.
+    pub fn of(expressions: usize) -> Self {
+        Self {
+            left: ALL_STEPS,
+            part: ALL_STEPS / 2 / expressions.max(1),
+            was_too_small: false,
+        }
+    }
+
+    /// Each may take all that is left from now on.
+    pub fn without_parts(&mut self) {
+        self.part = ALL_STEPS;
+    }
+
+    /// Steps that are left.
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Whether the latest expression ended since there was too little for it, which is no fault of its own.
+    pub fn was_too_small(&self) -> bool {
+        self.was_too_small
+    }
+
+    /// Takes in what an expression has left of its budget.
+    pub(super) fn settle(&mut self, budget: &Budget) {
+        self.left = self.left.saturating_sub(budget.spent);
+        self.was_too_small = budget.was_too_small;
     }
 }
 
@@ -32,19 +70,18 @@ impl Default for Allowance {
 pub(super) struct Budget {
     own: usize,
     all: usize,
+    spent: usize,
+    was_too_small: bool,
 }
 
 impl Budget {
-    pub fn new(Allowance(all): &Allowance) -> Self {
+    pub fn new(allowance: &Allowance) -> Self {
         Self {
             own: STEPS,
-            all: *all,
+            all: allowance.left.min(allowance.part),
+            spent: 0,
+            was_too_small: false,
         }
-    }
-
-    /// What is left for the object's other expressions.
-    pub fn left(&self) -> Allowance {
-        Allowance(self.all)
     }
 
     /// Takes steps, before they are done.
@@ -52,6 +89,7 @@ impl Budget {
         match (self.own.checked_sub(steps), self.all.checked_sub(steps)) {
             (Some(own), Some(all)) => {
                 (self.own, self.all) = (own, all);
+                self.spent += steps;
                 Ok(())
             }
             (None, _) => {
@@ -60,6 +98,7 @@ impl Budget {
             }
             (_, None) => {
                 self.all = 0;
+                self.was_too_small = true;
                 let message = "the expressions of one object take more than";
                 Err(format!(
                     "{message} {ALL_STEPS} steps together; make them simpler"

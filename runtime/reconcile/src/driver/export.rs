@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use armature_engine::expression::Allowance;
 use armature_shapes::id::RemoteId;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
 
-use super::expressions::DynamicExport;
+use super::expressions::{DynamicExport, Spending};
 use super::found::Found;
 use super::pass::Pass;
 use super::unwritten::{Missing, Unwritten, export_failure};
@@ -87,28 +86,49 @@ impl Pass<'_> {
         if expressions.is_empty() {
             return Ok(targets);
         }
+        let secrets = secrets.as_ref();
+        self.evaluate(&expressions, secrets, &mut targets, missing)
+            .await?;
+        Ok(targets)
+    }
+
+    /// Puts what expressions give into the targets: first of those to which their part of the steps is enough, then of the others.
+    async fn evaluate(
+        &self,
+        expressions: &[DynamicExport],
+        secrets: Option<&BTreeMap<String, String>>,
+        targets: &mut Targets,
+        missing: &mut Missing,
+    ) -> Result<(), Failure> {
         let object = self.served()?;
-        let mut allowance = Allowance::default();
-        for expression in &expressions {
-            // Others have their turn between two of them.
-            tokio::task::yield_now().await;
-            let problem = match unread(expression, secrets.as_ref()) {
-                Some(problem) => Some(problem),
-                None => {
-                    let secrets = secrets.clone().unwrap_or_default();
-                    match expression.add_to(&mut targets, &object, &secrets, &mut allowance) {
-                        Ok(()) => None,
-                        Err(Unwritten::Wrong(failure)) => return Err(failure),
-                        Err(Unwritten::Missing(message)) => Some(message),
+        let mut spending = Spending::of(expressions);
+        let none = BTreeMap::new();
+        let mut waiting: Vec<&DynamicExport> = expressions.iter().collect();
+        for is_last in [false, true] {
+            let mut short = Vec::new();
+            for expression in waiting {
+                // Others have their turn between two of them.
+                tokio::task::yield_now().await;
+                let evaluated = match unread(expression, secrets) {
+                    Some(problem) => Err(Unwritten::Missing(problem)),
+                    None => {
+                        expression.add_to(targets, &object, secrets.unwrap_or(&none), &mut spending)
+                    }
+                };
+                match evaluated {
+                    Ok(()) => {}
+                    Err(Unwritten::Short(_)) if !is_last => short.push(expression),
+                    Err(Unwritten::Wrong(failure)) => return Err(failure),
+                    Err(Unwritten::Missing(message) | Unwritten::Short(message)) => {
+                        targets.leave_incomplete(expression.place());
+                        missing.add(message);
                     }
                 }
-            };
-            if let Some(message) = problem {
-                targets.leave_incomplete(expression.place());
-                missing.add(message);
             }
+            waiting = short;
+            spending.without_parts();
         }
-        Ok(targets)
+        Ok(())
     }
 
     async fn secret_values(&self, wanted: BTreeSet<String>) -> Result<SecretValues, Failure> {

@@ -22,6 +22,36 @@ const LISTS: [(&str, DataKind); 2] = [
 /// is looked at.
 const MOST: usize = 200;
 
+/// What the expressions of an object may take, and which of them has taken how much of it.
+pub(super) struct Spending {
+    allowance: Allowance,
+    /// Steps by expression.
+    steps: BTreeMap<String, usize>,
+}
+
+impl Spending {
+    /// For these.
+    pub fn of(exports: &[DynamicExport]) -> Self {
+        let count = exports.iter().map(DynamicExport::count).sum();
+        Self {
+            allowance: Allowance::of(count),
+            steps: BTreeMap::new(),
+        }
+    }
+
+    /// Each may take all that is left from now on.
+    pub fn without_parts(&mut self) {
+        self.allowance.without_parts();
+    }
+
+    /// The expression that has taken most, as the end of a sentence.
+    fn most(&self) -> String {
+        let most = self.steps.iter().rev().max_by_key(|(_, steps)| **steps);
+        let most = most.map(|(path, steps)| format!(": {path} takes most of them, {steps}"));
+        most.unwrap_or_default()
+    }
+}
+
 /// The object and the secrets that an expression sees.
 type Seen<'s> = (&'s Value, &'s BTreeMap<String, String>);
 
@@ -57,6 +87,11 @@ impl DynamicExport {
             .collect()
     }
 
+    /// How many expressions it has.
+    fn count(&self) -> usize {
+        1 + self.labels.len() + self.annotations.len()
+    }
+
     /// Looks at what is known of it before evaluation: its key, and the names of labels and annotations.
     ///
     /// # Errors
@@ -75,7 +110,7 @@ impl DynamicExport {
         targets: &mut Targets,
         object: &Value,
         secrets: &BTreeMap<String, String>,
-        allowance: &mut Allowance,
+        spending: &mut Spending,
     ) -> Result<(), Unwritten> {
         let secrets = match self.kind {
             DataKind::Secret => secrets,
@@ -84,7 +119,7 @@ impl DynamicExport {
         let mut texts = |field: &str, expressions: &BTreeMap<String, Arc<Expression>>| {
             let texts = expressions.iter().map(|(name, expression)| {
                 let path = format!("{}.{field}.{name}", self.path);
-                let text = evaluate_text(expression, &path, (object, secrets), allowance)?;
+                let text = evaluate_text(expression, &path, (object, secrets), spending)?;
                 Ok((name.clone(), text))
             });
             texts.collect::<Result<BTreeMap<_, _>, Unwritten>>()
@@ -96,7 +131,7 @@ impl DynamicExport {
         let place = self.place();
         let path = format!("{}.value", self.path);
         let mut empty = None;
-        for (key, value) in self.entries(&path, (object, secrets), allowance)? {
+        for (key, value) in self.entries(&path, (object, secrets), spending)? {
             if value.is_empty() {
                 empty = Some(key);
                 continue;
@@ -117,9 +152,9 @@ impl DynamicExport {
         &self,
         path: &str,
         seen: Seen<'_>,
-        allowance: &mut Allowance,
+        spending: &mut Spending,
     ) -> Result<BTreeMap<String, String>, Unwritten> {
-        match evaluate(&self.value, path, seen, allowance)? {
+        match evaluate(&self.value, path, seen, spending)? {
             Produced::Text(text) => Ok(BTreeMap::from([(self.key.clone(), text)])),
             Produced::Map(entries) => Ok(entries),
         }
@@ -246,19 +281,25 @@ fn evaluate(
     expression: &Expression,
     path: &str,
     (object, secrets): Seen<'_>,
-    allowance: &mut Allowance,
+    spending: &mut Spending,
 ) -> Result<Produced, Unwritten> {
-    let produced = expression.evaluate(object, secrets, allowance);
-    produced.map_err(|error| Unwritten::Missing(format!("{path}: {error}")))
+    let before = spending.allowance.left();
+    let produced = expression.evaluate(object, secrets, &mut spending.allowance);
+    let steps = before - spending.allowance.left();
+    *spending.steps.entry(path.to_owned()).or_default() += steps;
+    produced.map_err(|error| match spending.allowance.was_too_small() {
+        true => Unwritten::Short(format!("{path}: {error}{}", spending.most())),
+        false => Unwritten::Missing(format!("{path}: {error}")),
+    })
 }
 
 fn evaluate_text(
     expression: &Expression,
     path: &str,
     seen: Seen<'_>,
-    allowance: &mut Allowance,
+    spending: &mut Spending,
 ) -> Result<String, Unwritten> {
-    match evaluate(expression, path, seen, allowance)? {
+    match evaluate(expression, path, seen, spending)? {
         Produced::Text(text) => Ok(text),
         Produced::Map(_) => {
             let message = format!("{path}: the expression gives a map, expected string");

@@ -13,6 +13,8 @@ pub(super) enum Unwritten {
     Wrong(Failure),
     /// Azure may have it later.
     Missing(String),
+    /// It needs more steps than the object's expressions have left.
+    Short(String),
 }
 
 /// What could not be written and may be later.

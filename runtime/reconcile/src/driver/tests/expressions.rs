@@ -257,3 +257,42 @@ async fn expressions_of_one_object_are_counted_and_share_what_they_may_take() {
         world.message(&store)
     );
 }
+
+/// An expression that takes much takes nothing from those that take little, wherever they stand; and the condition names it.
+#[tokio::test]
+async fn an_expression_that_takes_much_keeps_no_other_from_what_it_needs() {
+    let world = World::with_group().await;
+    let long = "[0,1,2,3,4,5,6,7,8,9]";
+    let inner = format!("{long}.map(a, {long}.map(b, {long}.map(c, {long}.map(d, a)))).size()");
+    let work = format!("{long}.map(z, {inner}).size() + {inner} == 0 ? 'a' : 'b'");
+    let entry = |key: String, value: &str| json!({"name": "config", "key": key, "value": value});
+    let heavy = (0..100).map(|at| entry(format!("heavy{at}"), &work));
+    let light = (0..100).map(|at| entry(format!("light{at}"), "self.metadata.name + 'x'"));
+    let entries: Vec<Value> = heavy.chain(light).collect();
+    let store = store_with(&world, json!({"configMapExpressions": entries})).await;
+    world.pass(&store).await;
+    let message = world.message(&store);
+    let written = |key: &str| world.cluster.data(DataKind::ConfigMap, "config", key);
+    for at in 0..100 {
+        let light = written(&format!("light{at}"));
+        assert_eq!(light.as_deref(), Some("sx"), "{at}: {message}");
+    }
+    assert_eq!(written("heavy0").as_deref(), Some("b"), "{message}");
+    assert_eq!(written("heavy99"), None);
+    let spender = "spec.operatorSpec.configMapExpressions[0].value takes most of them";
+    assert!(
+        message.contains("4000000 steps together") && message.contains(spender),
+        "{message}"
+    );
+
+    // One alone that takes more than its part has all the same what the others leave.
+    let mut entries = vec![entry("heavy0".to_owned(), &work)];
+    entries.extend((0..100).map(|at| entry(format!("light{at}"), "'x'")));
+    world.store(json!({"capacity": 5, "operatorSpec": {"configMapExpressions": entries}}));
+    assert_eq!(
+        world.pass(&store).await,
+        Requeue::Sync,
+        "{}",
+        world.message(&store)
+    );
+}
