@@ -114,9 +114,13 @@ fn fail(failure: &Failure) -> Action {
     Action::Finish(failed(failure))
 }
 
+fn is_gone_for_good(failure: &Failure) -> bool {
+    GONE_FOR_GOOD.contains(&failure.reason.as_str())
+}
+
 fn failed(failure: &Failure) -> Finish {
     let mut failure = failure.clone().as_warning();
-    if GONE_FOR_GOOD.contains(&failure.reason.as_str()) {
+    if is_gone_for_good(&failure) {
         let way_out = format!(
             "; if it is gone for good, set the annotation {}: detach-on-delete, and the object goes",
             names::RECONCILE_POLICY
@@ -198,21 +202,35 @@ fn begin(view: &ResourceView, observed: &Observed) -> Step<Action> {
 
 /// Item 2, last part: the type has no DELETE.
 fn unsupported(observed: &Observed) -> Step<Action> {
-    match known(&observed.resource, Action::Get, fail)? {
+    match known(&observed.resource, Action::Get, fail_without_delete)? {
         Resource::Missing => Continue(Action::RemoveFinalizer),
         Resource::Found(_) => {
-            let message = "Azure cannot delete resources of this type; they go with their owner. \
-                Set reconcile-policy to detach-on-delete to let the object go";
+            let message = format!("{NO_DELETE}. {LET_GO}");
             let failure = Failure::warning(
                 reason::DELETION_NOT_SUPPORTED,
                 RetryClass::VerySlow,
-                message,
+                message.as_str(),
             );
             Continue(Action::Finish(
                 Finish::failed(&failure).and_warn(names::event::NOT_POSSIBLE, message),
             ))
         }
     }
+}
+
+const NO_DELETE: &str = "Azure cannot delete resources of this type; they go with their owner";
+const LET_GO: &str = "Set reconcile-policy to detach-on-delete to let the object go";
+
+/// Whether the resource is still there is not known. That nothing will delete it is.
+fn fail_without_delete(failure: &Failure) -> Action {
+    let mut failure = failure.clone();
+    // An error that has a way out of its own tells it.
+    if !is_gone_for_good(&failure) {
+        failure
+            .message
+            .push_str(&format!("; {NO_DELETE}. {LET_GO}"));
+    }
+    fail(&failure)
 }
 
 fn delete_outcome(view: &ResourceView, outcome: &Write) -> Action {

@@ -76,6 +76,33 @@ fn item_2_a_type_without_delete() {
     check(&rows, &view, &signed_in());
 }
 
+/// Whether it is there or Azure does not say: what to do is told, once.
+#[test]
+fn the_way_out_of_a_type_without_delete_is_told_whatever_azure_answers() {
+    let mut view = deleting();
+    view.verbs.delete = false;
+    let gone = Failure::error("SubscriptionNotFound", "no subscription");
+    for resource in [
+        found(Provisioning::Settled),
+        Some(Err(fatal())),
+        Some(Err(conflict())),
+        Some(Err(gone)),
+    ] {
+        let mut observed = signed_in();
+        observed.resource = resource;
+        let Action::Finish(finish) = decide(&view, &observed) else {
+            panic!("{observed:?}");
+        };
+        let message = finish.verdict.expect("a verdict").message;
+        assert_eq!(message.matches("detach-on-delete").count(), 1, "{message}");
+        let event = finish.event.expect("an event");
+        assert!(
+            format!("{event:?}").contains("detach-on-delete"),
+            "{event:?}"
+        );
+    }
+}
+
 #[test]
 fn items_3_to_6_look_then_delete_and_never_give_up() {
     #[rustfmt::skip] // one row, one line
