@@ -35,7 +35,8 @@ pub enum Style {
     OperationLocation,
     /// The final answer behind `Location`, 202 until then.
     Location,
-    /// `properties.provisioningState` of the resource itself, or its absence after a DELETE.
+    /// `properties.provisioningState` of the resource itself, or its absence after a DELETE. Of a POST there is nothing to read:
+    /// Azure has accepted it, and does not say how far it is ([`Operation::is_silent`]).
     Resource,
 }
 
@@ -134,10 +135,8 @@ pub fn begin(method: Method, url: &str, response: &Response, now: Timestamp) -> 
         }
     }
     // What it names cannot be followed, and is no less there.
-    match not_followed(response, is_accepted) {
-        Some(error) if method == Method::Post => return Begun::Failed { error, after },
-        Some(_) => return running(Style::Resource, url),
-        None => {}
+    if names_refused(response, is_accepted) {
+        return running(Style::Resource, url);
     }
     // Without a header, and with the Location that HTTP gives a created resource, the body tells.
     match state.map(State::of) {
@@ -206,7 +205,12 @@ pub fn poll(
 
 /// `Retry-After` of an answer, in seconds or as a date; at most one hour.
 pub fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
-    let text = response.header("retry-after")?.trim();
+    wait(response.header("retry-after")?, now)
+}
+
+/// What a `Retry-After` says.
+pub(crate) fn wait(text: &str, now: Timestamp) -> Option<Duration> {
+    let text = text.trim();
     let wait = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),
         Err(_) => Duration::try_from(date(text)?.duration_since(now)).unwrap_or_default(),
@@ -324,20 +328,19 @@ fn check_url(url: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Why the operation that an answer names cannot be followed, where it names one.
-fn not_followed(response: &Response, is_accepted: bool) -> Option<CloudError> {
+/// Whether an answer names an operation that is not followed.
+fn names_refused(response: &Response, is_accepted: bool) -> bool {
     let counts = |style: Style| style != Style::Location || is_accepted;
     let named = HEADERS.iter().filter(|(_, style)| counts(*style));
     let mut named = named.filter_map(|(header, _)| response.header(header));
-    let why = named.find_map(|url| check_url(url).err())?;
-    let error = CloudError {
-        code: Some("OperationUrlRefused".to_owned()),
-        message: Some(format!(
-            "the URL of the operation that Azure's answer names {why}; so it is not followed"
-        )),
-        ..CloudError::default()
+    let Some(why) = named.find_map(|url| check_url(url).err()) else {
+        return false;
     };
-    Some(error.with_ids(response))
+    tracing::warn!(
+        request_id = response.header("x-ms-request-id"),
+        "the URL of the operation that Azure's answer names {why}; so it is not followed"
+    );
+    true
 }
 
 /// The error in an outcome; providers sometimes give none, then the state is the code.
@@ -411,6 +414,11 @@ const POST_ID: &str = "Armature.Post";
 pub struct ResumeError(String);
 
 impl Operation {
+    /// Whether nothing tells how far it is: what was posted is no resource that could be read.
+    pub fn is_silent(&self) -> bool {
+        self.method == Method::Post && self.style == Style::Resource
+    }
+
     /// Value of the annotation `poller-resume-id`: which request started the operation.
     pub fn resume_id(&self) -> &'static str {
         match self.method {

@@ -365,12 +365,9 @@ fn urls_that_are_no_path_of_azures_are_not_followed() {
     ] {
         for header in ["azure-asyncoperation", "operation-location", "location"] {
             let refused = answer(202, &[(header, url)], Value::Null);
-            for (method, expected) in [
-                (Put, "Resource"),
-                (Delete, "Resource"),
-                (Post, "failed OperationUrlRefused"),
-            ] {
-                assert_eq!(beginning(method, &refused), expected, "{header}: {url}");
+            // It was accepted all the same.
+            for method in [Put, Delete, Post] {
+                assert_eq!(beginning(method, &refused), "Resource", "{header}: {url}");
             }
             let both = answer(202, &[LOCATION_HEADER, (header, url)], Value::Null);
             let at_other = match header {

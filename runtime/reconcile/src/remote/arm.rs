@@ -154,6 +154,9 @@ impl Session for Gate {
         let (Ok(running), Some(id)) = (resumed, target.id.arm()) else {
             return Progress::Lost;
         };
+        if running.is_silent() {
+            return Progress::Unreported { after: None };
+        }
         let request = request(target.credential, Method::Get, running.url.clone(), None);
         let response = match self.send(request).await {
             Ok(response) => response,

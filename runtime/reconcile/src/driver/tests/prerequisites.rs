@@ -94,3 +94,43 @@ async fn a_refusal_is_told_and_nothing_is_put() {
     assert_eq!(world.ready(&store), "False/Warning/AuthorizationFailed");
     assert_eq!(world.azure.take_bodies(), Vec::<Value>::new());
 }
+
+/// Azure has accepted what was asked for, and names an operation that is not followed: it is not asked for again at once, whatever
+/// else happens meanwhile.
+#[tokio::test]
+async fn what_was_accepted_is_not_asked_for_again_where_its_operation_is_not_followed() {
+    let mut world = World::with_group().await;
+    let registry = Registry::builder().register_pre_checker(PurgeFirst);
+    world.extensions = registry.build().expect("one");
+    world.azure.set(REMAINS, json!({}));
+    let store = world.store(json!({"capacity": 5}));
+    let accepted = [("location", "/etc/passwd"), ("retry-after", "9")];
+    world
+        .azure
+        .script(Method::Post, PURGE, response(202, &accepted, None));
+    assert_eq!(world.pass(&store).await, seconds(9));
+    assert_eq!(world.ready(&store), "False/Info/Reconciling");
+    assert_eq!(world.cluster.message(&store), "purging what is left");
+    world.requests();
+
+    for capacity in 6..9 {
+        world.store(json!({"capacity": capacity}));
+        world.clock.advance(120);
+        world.pass(&store).await;
+        assert_eq!(world.ready(&store), "False/Info/Reconciling");
+        assert_eq!(world.requests(), Vec::<String>::new());
+    }
+    let message = world.cluster.message(&store);
+    assert!(message.contains("longest-hold-before-put"), "{message}");
+
+    // Nothing tells how far it is, so in the end it is looked at.
+    world.azure.remove(REMAINS);
+    world.clock.advance(3600);
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    let requests = world.requests();
+    assert!(
+        !requests.iter().any(|line| line.starts_with("POST")),
+        "{requests:?}"
+    );
+    assert_eq!(world.ready(&store), "True//Succeeded");
+}
