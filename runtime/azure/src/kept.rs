@@ -47,7 +47,7 @@ impl<V: Weighed> Kept<V> {
         self.remove(&key);
         self.uses += 1;
         let entry = Entry {
-            bytes: value.bytes(),
+            bytes: value.bytes() + bytes_of(&key),
             value,
             used: self.uses,
         };
@@ -85,6 +85,15 @@ impl<V: Weighed> Kept<V> {
     }
 }
 
+/// What a key takes beside what it is for.
+fn bytes_of(key: &CredentialKey) -> usize {
+    let names = match key {
+        CredentialKey::Global => 0,
+        CredentialKey::Secret { namespace, name } => namespace.len() + name.len(),
+    };
+    size_of::<CredentialKey>() + names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,27 +111,48 @@ mod tests {
         }
     }
 
+    /// As many as an entry takes that takes so many itself.
+    fn with_key(namespace: &str, name: usize, bytes: usize) -> usize {
+        bytes - bytes_of(&key(namespace, name))
+    }
+
     #[test]
     fn who_has_the_most_gives_up_what_it_uses_least() {
-        let mut kept = Kept::new(100);
-        kept.insert(CredentialKey::Global, 10);
-        kept.insert(key("small", 0), 10);
+        let mut kept = Kept::new(10_000);
+        let add = |kept: &mut Kept<usize>, namespace: &str, name: usize, bytes: usize| {
+            kept.insert(key(namespace, name), with_key(namespace, name, bytes));
+        };
+        kept.insert(
+            CredentialKey::Global,
+            1000 - bytes_of(&CredentialKey::Global),
+        );
+        add(&mut kept, "small", 0, 1000);
         for name in 0..50 {
-            kept.insert(key("large", name), 10);
+            add(&mut kept, "large", name, 1000);
             assert!(kept.get(&key("large", 0)).is_some(), "it is used");
         }
-        assert_eq!((kept.bytes, kept.known.len()), (100, 10));
+        assert_eq!((kept.bytes, kept.known.len()), (10_000, 10));
         assert!(kept.get(&CredentialKey::Global).is_some());
         assert!(kept.get(&key("small", 0)).is_some());
         assert!(kept.get(&key("large", 49)).is_some() && kept.get(&key("large", 30)).is_none());
         // The same again takes no more, and what is too large is not kept at all.
-        kept.insert(key("large", 49), 5);
-        assert_eq!(kept.bytes, 95);
-        kept.insert(key("huge", 0), 1000);
+        add(&mut kept, "large", 49, 500);
+        assert_eq!(kept.bytes, 9_500);
+        kept.insert(key("huge", 0), 100_000);
         assert!(kept.get(&key("huge", 0)).is_none() && kept.get(&key("small", 0)).is_some());
         for name in 0..50 {
             kept.remove(&key("large", name));
         }
-        assert_eq!(kept.bytes, 20);
+        assert_eq!(kept.bytes, 2_000);
+    }
+
+    /// Who names a Secret chooses how long its name is.
+    #[test]
+    fn keys_count() {
+        let mut kept = Kept::new(100_000);
+        for name in 0..10_000 {
+            kept.insert(key(&"n".repeat(250), name), 1);
+        }
+        assert!(kept.known.len() <= 100_000 / 250, "{}", kept.known.len());
     }
 }
