@@ -20,9 +20,10 @@ use url::Url;
 use super::body::{self, BodyError};
 use super::credential::{
     CredentialError, MetadataService, OperatorIdentity, SecretBounds, SecretReader, SecretUser,
-    TokenSources, refused_key,
+    TokenSources, asked_to_wait, refused_key,
 };
 use super::credentials::{Asked, Credential, CredentialSettings, Credentials, Tokens, place};
+use super::failed_credentials::Refusal;
 use super::{
     Cloud, CredentialKey, Method, Refused, Request, Response, Transport, TransportError, UNREAD,
     operation,
@@ -134,10 +135,10 @@ impl Client {
         credential: &Credential,
     ) -> Result<Tokens, TransportError> {
         let (method, key) = (request.method, &request.credential);
-        if let Some(message) = self.credentials.refusal(key, credential) {
+        if let Some(refused) = self.credentials.refusal(key, credential) {
             return Err(TransportError {
-                credential: true,
-                ..lost(request, message, None)
+                credential: refused.wait.is_none(),
+                ..lost(request, refused.message, refused.wait)
             });
         }
         let error = match credential.tokens().await {
@@ -157,12 +158,18 @@ impl Client {
             Some(told) => format!("{message}: the sign-in server cannot be reached: {told}"),
             None => format!("{message}: {}", without_advice(&error.to_string())),
         };
-        if refused {
-            self.credentials.refuse(key, credential, &message);
+        // A refusal is the user's to mend, however long the server asks to wait.
+        let wait = asked_to_wait(&error).filter(|_| !refused);
+        if refused || wait.is_some() {
+            let refusal = Refusal {
+                message: message.clone(),
+                wait,
+            };
+            self.credentials.refuse(key, credential, refusal);
         }
         Err(TransportError {
             credential: refused,
-            ..lost(request, message, None)
+            ..lost(request, message, wait)
         })
     }
 

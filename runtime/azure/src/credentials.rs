@@ -16,7 +16,7 @@ use super::credential::{
     SecretData, SecretReader, SecretRules, SecretUser, TokenSources, Who, check_identity,
     client_borrowed, has_certificate, proof_key, secret_identity,
 };
-use super::failed_credentials::FailedCredentials;
+use super::failed_credentials::{FailedCredentials, Refusal};
 use super::kept::{Kept, Weighed};
 use super::readings::Readings;
 use super::{Cloud, CredentialKey, Method};
@@ -347,17 +347,19 @@ impl Credentials {
         None
     }
 
-    /// Notes that Entra ID refuses the credential, so that it is not asked again at once. Where no watch shows the Secret, the
+    /// Notes that Entra ID refuses the credential, or wants to be asked later, so that it is not asked again at once. Where no watch shows the Secret, the
     /// next use reads it, since it may be another one.
-    pub(super) fn refuse(&self, key: &CredentialKey, credential: &Credential, message: &str) {
-        // It speaks for nobody else any more, who may have the same client and a secret that is good.
-        credential.is_proven.store(false, Ordering::Relaxed);
-        self.failed.is_refused(key, &credential.version, message);
+    pub(super) fn refuse(&self, key: &CredentialKey, credential: &Credential, refusal: Refusal) {
+        if refusal.wait.is_none() {
+            // It speaks for nobody else any more, who may have the same client and a secret that is good.
+            credential.is_proven.store(false, Ordering::Relaxed);
+        }
+        self.failed.is_refused(key, &credential.version, refusal);
         self.forget_unwatched(key);
     }
 
     /// What Entra ID has just said of the credential, where it refused it.
-    pub(super) fn refusal(&self, key: &CredentialKey, credential: &Credential) -> Option<String> {
+    pub(super) fn refusal(&self, key: &CredentialKey, credential: &Credential) -> Option<Refusal> {
         let refused = self.failed.refused(key, &credential.version)?;
         self.forget_unwatched(key);
         Some(refused)

@@ -18,19 +18,28 @@ const REFUSED: Duration = Duration::from_secs(30);
 /// Bytes of all that is known of them.
 const MOST_BYTES: usize = 16 << 20;
 
+/// What Entra ID said of a credential.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// What is told of it.
+    pub(super) message: String,
+    /// How long it asks to wait, where it refused nothing and only wants to be asked later.
+    pub(super) wait: Option<Duration>,
+}
+
 /// What is known of one credential.
 struct Failed {
     version: String,
     /// Why the Secret holds none, for as long as this version is there.
     unusable: Option<CredentialError>,
     /// What Entra ID said of it, and until when that counts.
-    refused: Option<(Instant, String)>,
+    refused: Option<(Instant, Refusal)>,
 }
 
 impl Weighed for Failed {
     fn bytes(&self) -> usize {
         let unusable = self.unusable.iter().map(|error| error.to_string().len());
-        let refused = self.refused.iter().map(|(_, message)| message.len());
+        let refused = self.refused.iter().map(|(_, it)| it.message.len());
         size_of::<Self>() + self.version.len() + unusable.chain(refused).sum::<usize>()
     }
 }
@@ -62,20 +71,25 @@ impl FailedCredentials {
         self.lock().insert(key.clone(), failed);
     }
 
-    /// What Entra ID has just said of this version, where it refused it.
-    pub(super) fn refused(&self, key: &CredentialKey, version: &str) -> Option<String> {
+    /// What Entra ID has just said of this version, where it refused it or wants to be asked later: with how long is left of that.
+    pub(super) fn refused(&self, key: &CredentialKey, version: &str) -> Option<Refusal> {
         let mut known = self.lock();
         let failed = known.get(key).filter(|it| it.version == version)?;
-        let (until, message) = failed.refused.as_ref()?;
-        (Instant::now() < *until).then(|| message.clone())
+        let (until, refusal) = failed.refused.as_ref()?;
+        let left = until.checked_duration_since(Instant::now())?;
+        (!left.is_zero()).then(|| Refusal {
+            message: refusal.message.clone(),
+            wait: refusal.wait.map(|_| left),
+        })
     }
 
     /// Keeps what Entra ID says of this version.
-    pub(super) fn is_refused(&self, key: &CredentialKey, version: &str, message: &str) {
+    pub(super) fn is_refused(&self, key: &CredentialKey, version: &str, refusal: Refusal) {
+        let until = Instant::now() + refusal.wait.unwrap_or(REFUSED);
         let failed = Failed {
             version: version.to_owned(),
             unusable: None,
-            refused: Some((Instant::now() + REFUSED, message.to_owned())),
+            refused: Some((until, refusal)),
         };
         self.lock().insert(key.clone(), failed);
     }
@@ -99,10 +113,20 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_refusal_counts_for_a_while_and_for_its_version() {
         let (failed, key) = (FailedCredentials::default(), CredentialKey::Global);
-        failed.is_refused(&key, "1", "no");
-        assert_eq!(failed.refused(&key, "1").as_deref(), Some("no"));
+        let refusal = |wait: Option<u64>| Refusal {
+            message: "no".to_owned(),
+            wait: wait.map(Duration::from_secs),
+        };
+        failed.is_refused(&key, "1", refusal(None));
+        assert_eq!(failed.refused(&key, "1"), Some(refusal(None)));
         assert_eq!(failed.refused(&key, "2"), None);
         tokio::time::advance(REFUSED).await;
+        assert_eq!(failed.refused(&key, "1"), None);
+        // As long as it says itself.
+        failed.is_refused(&key, "1", refusal(Some(90)));
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert_eq!(failed.refused(&key, "1"), Some(refusal(Some(30))));
+        tokio::time::advance(Duration::from_secs(30)).await;
         assert_eq!(failed.refused(&key, "1"), None);
     }
 

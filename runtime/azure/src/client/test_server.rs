@@ -129,6 +129,14 @@ fn token(path: &str, form: &str) -> HttpResponse {
             let parts = futures::stream::repeat(Ok::<_, std::convert::Infallible>(part));
             return axum::body::Body::from_stream(parts).into_response();
         }
+        "busy" | "busy-proxy" if field("client_secret") == "x" => {
+            let body = match client {
+                "busy" => json!({"error": "temporarily_unavailable"}).to_string(),
+                _ => "<html>".to_owned(),
+            };
+            let status = axum::http::StatusCode::TOO_MANY_REQUESTS;
+            return (status, [("retry-after", "90")], body).into_response();
+        }
         "proxy" => return (axum::http::StatusCode::FORBIDDEN, "<html>").into_response(),
         _ => {}
     }

@@ -56,5 +56,5 @@ pub(super) use settings::has_certificate;
 pub use settings::{
     OPERATOR_VARIABLES, SecretRules, identity_folders, is_true, operator_identity, secret_identity,
 };
-pub(super) use sign_in::LONGEST_TOKEN;
+pub(super) use sign_in::{LONGEST_TOKEN, asked_to_wait};
 pub(super) use token::TokenSources;

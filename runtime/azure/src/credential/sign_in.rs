@@ -3,23 +3,27 @@
 //! A tenant may name the server, where other clouds are allowed. So what it says is bounded in size, a token that no token server
 //! gives out is an error, and of an error only what tells what to do goes on, with everything covered that was sent as a proof.
 
+use std::time::Duration;
+
 use armature_shapes::quote;
 use async_trait::async_trait;
 use azure_core::error::ErrorKind;
 use azure_core::http::headers::Headers;
 use azure_core::http::{AsyncRawResponse, Body, HttpClient, Request, StatusCode};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use crate::body::{self, BodyError};
 use crate::covering::Secrets;
+use crate::operation;
 
 /// Fields of the request that prove who asks.
 const PROOFS: [&str; 2] = ["client_secret", "client_assertion"];
 /// Bytes of the longest token: those with all groups of a user have some 8 KiB, and servers take no longer header.
 pub(crate) const LONGEST_TOKEN: usize = 16 << 10;
 /// Seconds that a token is valid at most. Entra ID's are valid for about a day.
-const LONGEST_LIFE: i64 = 31 * 24 * 3600;
+const LONGEST_LIFE: f64 = 31.0 * 24.0 * 3600.0;
 /// Bytes of the description of an error, and of its other words.
 const LONGEST_DESCRIPTION: usize = 2 << 10;
 const LONGEST_WORD: usize = 64;
@@ -42,6 +46,8 @@ impl HttpClient for SignIn {
         };
         let answer = call.body(sent.clone()).send().await.map_err(lost)?;
         let status = answer.status().as_u16();
+        let wait = answer.headers().get("retry-after");
+        let wait = wait.and_then(|text| operation::wait(text.to_str().ok()?, Timestamp::now()));
         let body = body::read(answer, body::OF_TOKENS).await;
         let body = body.map_err(|problem| match problem {
             BodyError::Lost(problem) => lost(problem),
@@ -50,7 +56,7 @@ impl HttpClient for SignIn {
             )),
         })?;
         if !(200..300).contains(&status) {
-            return Err(refusal(status, &body, &sent));
+            return Err(refusal(status, &body, &sent, wait));
         }
         let token = token(&body).map_err(error)?;
         Ok(AsyncRawResponse::from_bytes(
@@ -59,6 +65,23 @@ impl HttpClient for SignIn {
             token,
         ))
     }
+}
+
+/// How long the server asks to wait, behind the error that it answered with.
+#[derive(Debug, thiserror::Error)]
+#[error("the sign-in server asks to wait for {} seconds", .0.as_secs())]
+struct Wait(Duration);
+
+/// How long the server that gives out tokens asks to wait before the next try.
+pub(crate) fn asked_to_wait(error: &azure_core::Error) -> Option<Duration> {
+    let mut current: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = current {
+        if let Some(Wait(wait)) = error.downcast_ref() {
+            return Some(*wait);
+        }
+        current = error.source();
+    }
+    None
 }
 
 fn error(message: impl Into<String>) -> azure_core::Error {
@@ -88,12 +111,14 @@ fn token(body: &[u8]) -> Result<Vec<u8>, String> {
     if text.len() > LONGEST_TOKEN || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(no_token("'access_token' cannot be sent in a header"));
     }
-    let life = match answer.get("expires_in") {
-        Some(Value::Number(number)) => number.as_i64(),
+    // Servers of other clouds write it as a text, and with a fraction.
+    let life: Option<f64> = match answer.get("expires_in") {
+        Some(Value::Number(number)) => number.as_f64(),
         Some(Value::String(number)) => number.trim().parse().ok(),
         _ => None,
     };
-    let life = life.filter(|life| (0..=LONGEST_LIFE).contains(life));
+    let life = life.filter(|life| (0.0..=LONGEST_LIFE).contains(life));
+    let life = life.and_then(|life| format!("{:.0}", life.floor()).parse::<u32>().ok());
     let life = life.ok_or_else(|| {
         no_token(&format!(
             "'expires_in' is no number of seconds from 0 to {LONGEST_LIFE}"
@@ -104,20 +129,29 @@ fn token(body: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// What the server says against who asks.
-fn refusal(status: u16, body: &[u8], sent: &[u8]) -> azure_core::Error {
+fn refusal(status: u16, body: &[u8], sent: &[u8], wait: Option<Duration>) -> azure_core::Error {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     let Some(told) = told(&answer, sent) else {
         // A proxy's page, for example: it is not the server's word.
-        return error(format!(
-            "the sign-in server answered HTTP {status} and no error that can be read"
-        ));
+        return told_to_wait(
+            ErrorKind::Credential,
+            format!("the sign-in server answered HTTP {status} and no error that can be read"),
+            wait,
+        );
     };
     let kind = ErrorKind::HttpResponse {
         status: StatusCode::from(status),
         error_code: None,
         raw_response: None,
     };
-    azure_core::Error::with_message(kind, format!("HTTP {status}: {told}"))
+    told_to_wait(kind, format!("HTTP {status}: {told}"), wait)
+}
+
+fn told_to_wait(kind: ErrorKind, message: String, wait: Option<Duration>) -> azure_core::Error {
+    match wait {
+        Some(wait) => azure_core::Error::with_error(kind, Wait(wait), message),
+        None => azure_core::Error::with_message(kind, message),
+    }
 }
 
 /// The error in an answer, as one sentence: its word, its numbers, and how it is described.
@@ -176,7 +210,11 @@ mod tests {
             (of(json!("3600")), None),
             (of(json!(0)), None),
             (of(json!(LONGEST_LIFE)), None),
-            (of(json!(LONGEST_LIFE + 1)), Some("'expires_in'")),
+            (of(json!(3599.5)), None),
+            (of(json!("3599.0")), None),
+            (of(json!(-0.5)), Some("'expires_in'")),
+            (of(json!("NaN")), Some("'expires_in'")),
+            (of(json!(LONGEST_LIFE + 1.0)), Some("'expires_in'")),
             (of(json!(i64::MAX)), Some("'expires_in'")),
             (of(json!(u64::MAX)), Some("'expires_in'")),
             (of(json!(i64::MIN)), Some("'expires_in'")),
@@ -200,7 +238,10 @@ mod tests {
         ] {
             let found = token(body.as_bytes());
             match expected {
-                None => assert!(found.is_ok(), "{body}"),
+                None => {
+                    let read: Value = serde_json::from_slice(&found.unwrap()).unwrap();
+                    assert!(read["expires_in"].is_u64(), "{body}: {read}");
+                }
                 Some(part) => {
                     let message = found.expect_err("no token");
                     assert!(message.contains(part) && message.len() < 300, "{message}");

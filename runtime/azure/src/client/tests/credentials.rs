@@ -401,6 +401,38 @@ async fn a_secret_that_is_gone_is_not_used_any_more() {
     assert_eq!(server.log.all().len(), before);
 }
 
+/// A server that wants to be asked later is not asked by each pass of each object, and whoever waits knows how long.
+#[tokio::test]
+async fn a_sign_in_server_that_asks_to_wait_is_asked_later() {
+    let server = server().await;
+    let secrets = Arc::new(Secrets::default());
+    let client = client(
+        &server,
+        Proof::ClientSecret("x".into()),
+        Arc::clone(&secrets),
+        None,
+    );
+    let waits = |error: &TransportError| {
+        let wait = error.retry_after.expect("a time").as_secs();
+        assert!((80..=90).contains(&wait), "{wait}");
+        assert!(!error.credential && !error.is_early(), "{error:?}");
+        assert!(error.message.contains("HTTP 429"), "{}", error.message);
+    };
+    for client_id in ["busy", "busy-proxy"] {
+        secrets.set(client_id, client_id, Some("x"));
+        let first = refused(&client, own_secret()).await;
+        let wait = first.retry_after.expect("a time").as_secs();
+        assert!((80..=90).contains(&wait), "{first:?}");
+        let asked = server.log.all().len();
+        waits(&refused(&client, own_secret()).await);
+        assert_eq!(server.log.all().len(), asked, "it is not asked again");
+    }
+    // What is refused is not a matter of waiting.
+    secrets.set("3", "busy", Some("wrong"));
+    let error = refused(&client, own_secret()).await;
+    assert!(error.credential && error.retry_after.is_none(), "{error:?}");
+}
+
 /// Who only names another one's client shares no limits with it, and is not tried by every pass.
 #[tokio::test]
 async fn a_client_counts_for_who_has_proven_to_be_it() {
@@ -433,10 +465,12 @@ async fn a_client_counts_for_who_has_proven_to_be_it() {
         .get(&own_secret(), crate::credentials::Asked::Known)
         .await;
     let expired = expired.expect("a credential");
+    let refusal = crate::failed_credentials::Refusal {
+        message: "expired".to_owned(),
+        wait: None,
+    };
     assert_eq!(expired.principal(&own_secret()), proven);
-    client
-        .credentials
-        .refuse(&own_secret(), &expired, "expired");
+    client.credentials.refuse(&own_secret(), &expired, refusal);
     assert_eq!(expired.principal(&own_secret()), unproven);
     // The tenant of a machine's identity is not what a Secret says it is.
     let pod = [("AUTH_MODE", "podidentity")];
