@@ -165,7 +165,7 @@ mod tests {
     /// Words of a tenant or of Azure that would look like a line of the operator's own, or like other words.
     #[test]
     fn whatever_is_logged_is_one_line() {
-        let forged = "x\n2026-11-29T13:00:00Z  WARN the key was replaced\r\u{202e}nimda \u{1b}[31m \u{1b}[2J";
+        let forged = "x\n2026-11-29T13:00:00Z  WARN the key was replaced\r\u{202e}nimda \u{1b}[31m \u{1b}[2J \u{1b}[8mhidden \u{1b}[30;40m \u{e0041}";
         for json in [false, true] {
             for ansi in [false, true] {
                 let style = LogStyle {
@@ -184,7 +184,10 @@ mod tests {
                 assert_eq!(text.matches('\n').count(), 1, "{text:?}");
                 assert!(text.ends_with('\n'), "{text:?}");
                 assert!(!text.contains(['\r', '\u{202e}']), "{text:?}");
-                assert!(!text.contains("\u{1b}[2J"), "{text:?}");
+                for escape in ["\u{1b}[2J", "\u{1b}[8m", "\u{1b}[30"] {
+                    assert!(!text.contains(escape), "{text:?}");
+                }
+                assert!(!text.contains('\u{e0041}'), "{text:?}");
                 assert!(ansi || !text.contains('\u{1b}'), "{text:?}");
                 if json {
                     let line: serde_json::Value = serde_json::from_str(&text).unwrap();

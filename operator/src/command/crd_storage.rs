@@ -185,7 +185,7 @@ impl MigrateArguments {
     fn tell(&self, line: &str) -> anyhow::Result<()> {
         match self.quiet {
             true => Ok(()),
-            false => output::print(line),
+            false => output::print_text(line),
         }
     }
 }

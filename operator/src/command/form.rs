@@ -1,6 +1,7 @@
 //! Answers as text for people, and as JSON and YAML for programs.
 
 use anyhow::Context;
+use armature_runtime::reconcile::plain::plain;
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -23,7 +24,8 @@ impl Form {
         text: impl FnOnce() -> String,
     ) -> anyhow::Result<String> {
         match self {
-            Self::Text => Ok(text()),
+            // Words of users and of Azure move no cursor and set no colour.
+            Self::Text => Ok(plain(&text()).into_owned()),
             Self::Json => json(value),
             Self::Yaml => yaml(value),
         }

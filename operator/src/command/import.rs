@@ -11,6 +11,7 @@ use armature_runtime::azure::budget::Budget;
 use armature_runtime::azure::credential::{NamespaceBounds, SecretData, SecretReader};
 use armature_runtime::azure::{Client, CredentialKey, Transport};
 use armature_runtime::id::ResourceId;
+use armature_runtime::reconcile::plain::plain;
 use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::reconcile::time::Time;
 use async_trait::async_trait;
@@ -288,7 +289,7 @@ impl MakeArguments {
         let is_silent = self.quiet && report.failed.is_empty();
         match (&self.output, &self.output_folder) {
             _ if report.imported.is_empty() => {
-                eprint!("{summary}");
+                eprint!("{}", plain(&summary));
                 return Ok(());
             }
             (_, Some(path)) => folder::write_folder(path, files)?,
@@ -296,14 +297,14 @@ impl MakeArguments {
             (None, None) => {
                 output::print(&text::joined(&files))?;
                 if !is_silent {
-                    eprint!("{summary}");
+                    eprint!("{}", plain(&summary));
                 }
                 return Ok(());
             }
         }
         match is_silent {
             true => Ok(()),
-            false => output::print(&summary),
+            false => output::print_text(&summary),
         }
     }
 }

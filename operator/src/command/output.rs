@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anyhow::Context;
+use armature_runtime::reconcile::plain::plain;
 
 /// Prints a text to standard output. A reader that has seen enough (`armature crds | head`) closes the pipe, which is
 /// no failure.
@@ -12,6 +13,14 @@ use anyhow::Context;
 /// When the text cannot be written for another reason, such as a full disk.
 pub fn print(text: &str) -> anyhow::Result<()> {
     print_while_read(text).map(|_| ())
+}
+
+/// Prints a text with words of users or of Azure in it, as [`print`] does: they move no cursor and set no colour.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_text(text: &str) -> anyhow::Result<()> {
+    print(&plain(text))
 }
 
 /// Prints a text as [`print`] does, and tells whether somebody still reads it.
@@ -32,12 +41,12 @@ pub fn print_while_read(text: &str) -> anyhow::Result<bool> {
 
 /// Prints `error: PROBLEM` to standard error. Where nobody reads it there is nobody to tell.
 pub fn print_error(problem: impl Display) {
-    let _ = writeln!(io::stderr(), "error: {problem}");
+    let _ = writeln!(io::stderr(), "error: {}", plain(&problem.to_string()));
 }
 
 /// Prints `warning: PROBLEM` to standard error, as [`print_error`] does.
 pub fn print_warning(problem: impl Display) {
-    let _ = writeln!(io::stderr(), "warning: {problem}");
+    let _ = writeln!(io::stderr(), "warning: {}", plain(&problem.to_string()));
 }
 
 /// An error and its causes in one line. Many errors of libraries repeat their causes in their own text; each is told

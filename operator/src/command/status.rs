@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use armature_runtime::kubernetes::{Clients, StoredObject};
+use armature_runtime::reconcile::plain::plain;
 use armature_runtime::resource::Kind;
 use clap::Args;
 use console::Term;
@@ -201,7 +202,8 @@ impl Screen {
             (_, false) => Ok(true),
             (Some(before), true) if is_text => {
                 let (changed, gone) = changes(&before, &nodes);
-                output::print_while_read(&text::status_changes(&changed, &gone))
+                let changes = text::status_changes(&changed, &gone);
+                output::print_while_read(&plain(&changes))
             }
             (_, true) => output::print_while_read(&self.form.of(&nodes, || whole(&nodes))?),
         }

@@ -336,7 +336,7 @@ impl RunArguments {
         if !has_begun && !self.accept_exceptions {
             let check = place.check(&self.looking).await?;
             if !check.exceptions.is_empty() {
-                output::print(&text::check(&check))?;
+                output::print_text(&text::check(&check))?;
                 output::print(
                     "\nNothing was changed. --accept-exceptions goes on all the same.\n",
                 )?;
@@ -352,7 +352,7 @@ impl StepArguments {
         let place = self.place.find().await?;
         if !self.yes {
             let look = place.look(direction).await?;
-            output::print(&text::steps(&look.steps))?;
+            output::print_text(&text::steps(&look.steps))?;
             let told = text::undone(&look.steps);
             output::print(told.unwrap_or_default())?;
             return Ok(match told {

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use armature_runtime::reconcile::plain::is_odd;
+use armature_runtime::reconcile::plain::{is_odd, spell};
 use tracing::Metadata;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -14,7 +14,8 @@ const ESCAPE: char = '\u{1b}';
 pub struct OneLine<M> {
     /// Writers of what comes out.
     pub writers: M,
-    /// Whether there are colours. In a text of others they look like those of the operator's own, and do no more.
+    /// Whether there are colours. In a text of others they look like those of the operator's own, and do no more: nothing is
+    /// concealed.
     pub ansi: bool,
 }
 
@@ -74,17 +75,18 @@ fn spelled_out(text: &str, ansi: bool) -> String {
         match letter {
             '\n' => line.push_str("\\n"),
             ESCAPE if ansi && is_colour(&text[at + 1..]) => line.push(ESCAPE),
-            letter if is_unfit(letter) => line.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter if is_unfit(letter) => spell(&mut line, letter),
             letter => line.push(letter),
         }
     }
     line
 }
 
-/// Whether what follows an escape sets a colour (ECMA-48, SGR), and moves nothing.
+/// What the lines of this program have of ECMA-48's SGR: nothing, bold, dim, italic, and the colours of levels.
+const COLOURS: [&str; 9] = ["0", "1", "2", "3", "31", "32", "33", "34", "35"];
+
+/// Whether what follows an escape is one of these. Others move the cursor, or make text as dark as what is behind it.
 fn is_colour(rest: &str) -> bool {
-    let numbers = rest
-        .strip_prefix('[')
-        .map(|rest| rest.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == ';'));
-    numbers.is_some_and(|rest| rest.starts_with('m'))
+    let code = rest.strip_prefix('[').and_then(|rest| rest.split_once('m'));
+    code.is_some_and(|(code, _)| COLOURS.contains(&code))
 }

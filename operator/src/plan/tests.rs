@@ -290,6 +290,21 @@ Plan: 1 to create, 1 to replace, 1 to delete, 1 unchanged
 ";
     assert_eq!(text(&plan, Colour::No), expected);
     assert!(text(&plan, Colour::Yes).contains("\u{1b}[31m-/+\u{1b}[0m"));
+    // Words of others bring no colours along, nor anything that hides them.
+    let mut odd = changed();
+    let words = "x\u{1b}[8mhidden\u{9b}31m\u{202e}".to_owned();
+    (odd.message, odd.reason) = (Some(words.clone()), Some(words.clone()));
+    odd.warnings = vec![words.clone()];
+    odd.properties[0].new = Some(json!(words));
+    odd.properties[1].path.clone_from(&words);
+    let mut plan = of(vec![odd]);
+    plan.notes = vec![words];
+    let shown = text(&plan, Colour::No);
+    let odd = ['\u{1b}', '\u{9b}', '\u{202e}'];
+    assert!(
+        !shown.contains(odd) && shown.contains("hidden"),
+        "{shown:?}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armature_runtime::reconcile::plain::plain;
 use serde_json::Value;
 
 use super::edits::Takes;
@@ -22,10 +23,10 @@ pub fn text(plan: &Plan, colour: Colour) -> String {
         resource(&mut text, plan, depth, position, colour, &mut told);
     }
     for problem in &plan.problems {
-        text.push_str(&format!("problem: {problem}\n"));
+        text.push_str(&format!("problem: {}\n", plain(problem)));
     }
     for note in &plan.notes {
-        text.push_str(&format!("note: {note}\n"));
+        text.push_str(&format!("note: {}\n", plain(note)));
     }
     if !text.is_empty() {
         text.push('\n');
@@ -85,10 +86,14 @@ fn resource<'p>(
     let one = &plan.resources[position];
     let indent = "    ".repeat(depth);
     let mark = paint(one.action, &format!("{:<3}", one.action.mark()), colour);
-    let word = paint(one.action, &verdict(one), colour);
-    let number = position + 1;
-    text.push_str(&format!("{indent}{mark} {} [{number}]: {word}\n", one.name));
-    let mut line = |line: &str| text.push_str(&format!("{indent}      {line}\n"));
+    let word = paint(one.action, &plain(&verdict(one)), colour);
+    let (number, name) = (position + 1, one.name.to_string());
+    text.push_str(&format!(
+        "{indent}{mark} {} [{number}]: {word}\n",
+        plain(&name)
+    ));
+    // The only colours are ours.
+    let mut line = |line: &str| text.push_str(&format!("{indent}      {}\n", plain(line)));
     let message = one.message.as_deref().unwrap_or_default();
     let first = *told.entry(message).or_insert(number);
     match first == number || message.chars().count() <= LONGEST {

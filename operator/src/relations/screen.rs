@@ -1,5 +1,6 @@
 //! The table of `armature status --watch` on a terminal: as high and as wide as the terminal, what is not ready first.
 
+use armature_runtime::reconcile::plain::plain;
 use console::{Style, truncate_str};
 
 use super::node::Node;
@@ -31,6 +32,8 @@ pub fn status(nodes: &[&Node], problems: &[String], room: Room) -> String {
     let mut rows = vec![head];
     rows.extend(nodes_in_order.iter().map(|node| row(node)));
     let rows = table(&rows);
+    // The only colours are ours.
+    let rows = plain(&rows);
     let fits = room.lines.saturating_sub(OTHER_LINES + problems.len());
     // One line says how many more there are.
     let shown = match nodes.len() > fits {
@@ -58,7 +61,7 @@ pub fn status(nodes: &[&Node], problems: &[String], room: Room) -> String {
     }
     text.push_str(&format!("\n{}\n", summary(nodes)));
     for problem in problems {
-        let line = format!("error: {problem}");
+        let line = format!("error: {}", plain(problem));
         text.push_str(&format!("{}\n", truncate_str(&line, room.columns, MARK)));
     }
     text

@@ -187,6 +187,17 @@ fn a_terminal_shows_what_it_has_room_for_and_first_what_is_not_ready() {
     let lines: Vec<&str> = coloured.lines().collect();
     assert!(lines[1].starts_with("\u{1b}[33m"), "{coloured:?}");
     assert!(lines[2].starts_with("\u{1b}[32m"), "{coloured:?}");
+    // Words of others bring no colours along, nor anything that hides them.
+    let odd = group("Succeeded\u{1b}[8mhidden\u{202e}");
+    let relations = Relations::of(&[odd]);
+    let problem = "no \u{1b}[2J".to_owned();
+    let text = screen::status(&relations.objects(), &[problem], room);
+    let own = ["\u{1b}[1m", "\u{1b}[32m", "\u{1b}[33m", "\u{1b}[0m"];
+    let text = own.iter().fold(text, |text, own| text.replace(own, ""));
+    assert!(
+        !text.contains(['\u{1b}', '\u{202e}']) && text.contains("\\u001b[8mhidden"),
+        "{text:?}"
+    );
 }
 
 #[test]
