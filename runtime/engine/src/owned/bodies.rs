@@ -116,8 +116,8 @@ impl<'v> Bodies<'v> {
         match (&rule.right, remembered.is_edited()) {
             // Nothing gets smaller, or goes back to an earlier version.
             (Right::Later, is_edited) => match (order(theirs, ours), is_edited) {
-                (Ordering::Greater, false) => azure(),
-                (Ordering::Greater, true) => Verdict::AzureTold(theirs.clone()),
+                (Order::Later, true) => Verdict::AzureTold(theirs.clone()),
+                (Order::Later | Order::OfWord, false) => azure(),
                 _ => Verdict::Spec,
             },
             (_, true) => Verdict::Spec,
@@ -233,41 +233,66 @@ fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(as_text)
 }
 
-/// Numbers as such; versions part by part. A text that is no version comes before all that are.
-fn order(one: &Value, other: &Value) -> Ordering {
-    if let (Some(one), Some(other)) = (one.as_f64(), other.as_f64()) {
-        return one.total_cmp(&other);
+/// How Azure's value stands to the spec's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// It is larger, a later version, or one that the spec's stands for.
+    Later,
+    /// It is a version, and what the spec says is none, or a finer one: nothing tells whether it comes after.
+    OfWord,
+    /// None of these.
+    Other,
+}
+
+/// Numbers as such; versions part by part. A text that is no version is neither before nor after another one.
+fn order(theirs: &Value, ours: &Value) -> Order {
+    let is_later = |order: Ordering| match order {
+        Ordering::Greater => Order::Later,
+        _ => Order::Other,
+    };
+    if let (Some(theirs), Some(ours)) = (theirs.as_f64(), ours.as_f64()) {
+        return is_later(theirs.total_cmp(&ours));
     }
-    let (one, other) = (text(one), text(other));
-    match (is_version(&one), is_version(&other)) {
+    let (theirs, ours) = (text(theirs), text(ours));
+    match (is_version(&theirs), is_version(&ours)) {
         (true, true) => {}
-        (one, other) => return one.cmp(&other),
+        (true, false) => return Order::OfWord,
+        (false, _) => return Order::Other,
     }
-    let (mut ones, mut others) = (parts(&one), parts(&other));
+    let (mut their_parts, mut our_parts) = (parts(&theirs), parts(&ours));
     loop {
-        match (ones.next(), others.next()) {
-            (None, None) => return Ordering::Equal,
+        match (their_parts.next(), our_parts.next()) {
+            (None, None) => return Order::Other,
             // `1.33` stands for whatever comes within it.
-            (None, Some(_)) | (Some(_), None) => return Ordering::Greater,
+            (Some(_), None) => return Order::Later,
+            (None, Some(_)) => return Order::OfWord,
             (Some(one), Some(other)) => {
                 let by_number = one.parse::<u64>().ok().zip(other.parse::<u64>().ok());
                 let order =
                     by_number.map_or_else(|| one.cmp(other), |(one, other)| one.cmp(&other));
                 if order != Ordering::Equal {
-                    return order;
+                    return is_later(order);
                 }
             }
         }
     }
 }
 
+/// Whether a text is numbers with dots between them; a `v` may come before them, and after them what a preview or a build is
+/// called.
 fn is_version(text: &str) -> bool {
-    let digits = text.strip_prefix('v').unwrap_or(text);
-    digits.starts_with(|first: char| first.is_ascii_digit())
+    let numbers = text.strip_prefix('v').unwrap_or(text);
+    let (numbers, suffix) = match numbers.find(['-', '_', '+']) {
+        Some(at) => numbers.split_at(at),
+        None => (numbers, ""),
+    };
+    let is_number = |part: &str| part.parse::<u64>().is_ok();
+    let of_suffix = |letter: char| letter.is_ascii_alphanumeric() || "-_+.".contains(letter);
+    numbers.split('.').all(is_number) && suffix.chars().all(of_suffix)
 }
 
 fn parts(version: &str) -> impl Iterator<Item = &str> {
     version
-        .split(['.', '-', '_'])
+        .split(['.', '-', '_', '+'])
         .filter(|part| !part.is_empty())
 }
