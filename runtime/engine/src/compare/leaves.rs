@@ -26,9 +26,6 @@ const LOCATION_NAME: &str = "locationName";
 /// What tells the disks of a machine, whose names Azure gives where nobody does.
 const LUN: &str = "lun";
 
-/// To which policies add.
-const TAGS: &str = "tags";
-
 type Take<'t> = &'t mut dyn FnMut(Leaf<'_>);
 
 /// Calls `take` for every value that desired names, except secrets and what ARM never returns.
@@ -200,8 +197,9 @@ impl Walk<'_> {
                     self.value(map.value, field, value, there, &path.key(key), take);
                 }
             }
-            // No tag is named: those that a policy or somebody else adds are not looked at.
-            (Type::Map(_), Value::Object(_)) if path.to_string() == TAGS => {
+            // No entry is named: those that Azure fills in, and that a policy or somebody else adds, are not looked at, as beside
+            // those of a map that has some.
+            (Type::Map(_), Value::Object(_)) => {
                 let leaf = there.leaf(path, Rule::Plain, Cow::Borrowed(desired));
                 take(Leaf {
                     is_idle: true,

@@ -1,7 +1,21 @@
+use std::collections::BTreeMap;
+
+use armature_shapes::shape::Shaped;
+use armature_shapes::shaped;
 use armature_shapes::testing::gadget::VERSION;
 use serde_json::json;
 
 use super::*;
+
+shaped! {
+    /// Two maps.
+    Labelled {
+        /// To which policies add.
+        tags: BTreeMap<String, String> = "tags".at(&["tags"]);
+        /// Of the resource.
+        labels: BTreeMap<String, String> = "labels".at(&["properties", "labels"]);
+    }
+}
 
 fn comparison<'a>(desired: &'a Value, observed: &'a Value) -> Comparison<'a> {
     Comparison::new(VERSION.spec, desired, observed)
@@ -50,12 +64,29 @@ fn normalised() -> Value {
     })
 }
 
-/// A policy adds tags also where a manifest has none of its own and says so.
+/// What Azure fills in, and what a policy or somebody else adds, is not compared beside an empty map, as beside one with entries.
+/// What the map had once is to go.
 #[test]
-fn empty_tags_name_none() {
-    let desired = json!({"tags": {}});
-    for observed in [json!({"tags": {"policy": "added"}}), json!({})] {
-        assert_eq!(differences(&desired, &observed), Vec::<String>::new());
+fn an_empty_map_names_none() {
+    let filled = json!({"a": "theirs", "b": "theirs"});
+    let of = |labels: Value| json!({"tags": labels, "properties": {"labels": labels}});
+    for observed in [of(filled), of(json!({})), json!({})] {
+        for desired in [of(json!({})), of(Value::Null), json!({})] {
+            let comparison = Comparison::new(Labelled::SHAPE, &desired, &observed);
+            assert_eq!(comparison.differences(), [], "{desired} {observed}");
+        }
+    }
+    let key = DigestKey::random();
+    let keyed = key.of("uid");
+    let named = of(json!({"a": "ours"}));
+    let before = Comparison::new(Labelled::SHAPE, &named, &named);
+    let before = former::Former::of(&before, keyed, None);
+    let observed = of(json!({"a": "ours", "b": "theirs"}));
+    for desired in [of(json!({})), json!({})] {
+        let comparison = Comparison::new(Labelled::SHAPE, &desired, &observed);
+        let gone = before.found(&comparison, keyed).into_iter();
+        let gone: Vec<String> = gone.map(|it| it.path).collect();
+        assert_eq!(gone, ["tags.a", "properties.labels.a"], "{desired}");
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::bodies::Bodies;
 use super::rule::Rule;
-use super::steps::Place;
+use super::steps::{Place, Side};
 use super::{Moved, Owned};
 use crate::compare::{Mark, Remembered, is_nothing};
 
@@ -45,6 +45,15 @@ impl Owned {
                 self.set_all(place, ours, Value::Object(all));
             }
             (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
+                let texts = texts_in(Some(theirs));
+                let is_unnamed = place.own(bodies.desired, Side::Desired).is_none();
+                // Of a list that the spec does not name only what it named once is drift.
+                if is_unnamed && !texts.iter().any(|text| was_ours(text)) {
+                    self.ignored.push(place.path.clone());
+                    let fits = |text: &&str| patterns.is_empty() || fits_any(patterns, text);
+                    let others = texts.into_iter().filter(|text| !fits(text));
+                    others.for_each(|text| self.doubt(rule, place, bodies, text));
+                }
                 let all = self.with_items((rule, place), (ours, items), patterns, bodies);
                 self.set_all(place, ours, Value::Array(all));
             }

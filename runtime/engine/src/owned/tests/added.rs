@@ -96,3 +96,65 @@ fn beside_azures_items_of_a_list_that_the_spec_does_not_name_nothing_is_compared
         assert_eq!(paths, expected, "{sent}");
     }
 }
+
+/// The same of a list of texts. One that the spec names, if only as an empty one, is compared as a whole.
+#[test]
+fn of_a_list_of_texts_that_the_spec_does_not_name_only_what_it_named_once_is_drift() {
+    let rules = rules(&["properties.taints added like azure/*"]);
+    let taints = |taints: &[&str]| json!({"properties": {"taints": taints}});
+    let observed = taints(&["azure/spot", "theirs", "azure/gpu"]);
+    let named = |text: &str| format!("properties.taints[{text:?}]");
+    let (own, theirs) = (named("azure/gpu"), named("theirs"));
+    let nothing = json!({"properties": {}});
+    // spec, what it named once, what is sent, whether that is drift
+    let table = [
+        (&nothing, "", &["azure/spot", "azure/gpu"][..], false),
+        (&nothing, own.as_str(), &["azure/spot"], true),
+        (
+            &nothing,
+            theirs.as_str(),
+            &["azure/spot", "azure/gpu"],
+            true,
+        ),
+        (&taints(&[]), "", &["azure/spot", "azure/gpu"], true),
+        (&taints(&["a"]), "", &["a", "azure/spot", "azure/gpu"], true),
+    ];
+    for (desired, once, sent, is_drift) in table {
+        let owned = Owned::of(
+            Cluster::SHAPE,
+            &rules,
+            desired,
+            (Some(&observed), Scaled::Unasked),
+            &|mark| match mark.path == once {
+                true => SAME,
+                false => Remembered::Unnamed,
+            },
+        );
+        assert_eq!(
+            owned.desired["properties"]["taints"],
+            json!(sent),
+            "{desired} {once}"
+        );
+        let comparison = Comparison {
+            owned: &owned.ignored,
+            ..Comparison::new(Cluster::SHAPE, &owned.desired, &observed)
+        };
+        assert_eq!(
+            !comparison.differences().is_empty(),
+            is_drift,
+            "{desired} {once}"
+        );
+        assert_eq!(owned.moved, [], "{desired} {once}");
+    }
+    // Where there was no room to remember what the spec named, all of it stays, and that is told.
+    let forgotten = Remembered::Forgotten;
+    let owned = Owned::of(
+        Cluster::SHAPE,
+        &rules,
+        &nothing,
+        (Some(&observed), Scaled::Unasked),
+        &|_| forgotten,
+    );
+    let told: Vec<_> = owned.moved.iter().map(|moved| &moved.path).collect();
+    assert_eq!(told, [&theirs, &named("azure/spot"), &own]);
+}

@@ -224,3 +224,46 @@ async fn what_is_left_alone_is_counted_by_its_right() {
     world.cluster.forget(&store);
     assert_eq!(counts().await, []);
 }
+
+/// A list of texts to which Azure adds some, and to which others may too, where the spec does not name it.
+#[tokio::test]
+async fn of_a_list_of_texts_only_what_the_spec_named_goes() {
+    let spec = |zones: Option<&[&str]>| match zones {
+        Some(zones) => json!({"capacity": 5, "location": "westus", "zones": zones}),
+        None => json!({"capacity": 5, "location": "westus"}),
+    };
+    let rests = async |world: &World, store: &ObjectKey, zones: Value| {
+        assert_eq!(world.sent(store).await.len(), 0, "{zones}");
+        assert_eq!(world.azure.get(STORE).unwrap()["zones"], zones);
+        assert_eq!(world.cluster.take_events(), [], "{zones}");
+    };
+    let (world, store) = store("zones added like az*", spec(None)).await;
+    let add = |zone: &str| {
+        let mut azure = world.azure.get(STORE).unwrap();
+        let zones = azure["zones"].as_array().cloned().unwrap_or_default();
+        azure["zones"] = zones.into_iter().chain([json!(zone)]).collect();
+        world.azure.set(STORE, azure);
+    };
+    add("theirs");
+    rests(&world, &store, json!(["theirs"])).await;
+    add("az1");
+    rests(&world, &store, json!(["theirs", "az1"])).await;
+    world.store(spec(Some(&["1", "az2"])));
+    assert_eq!(world.sent(&store).await.len(), 1);
+    add("theirs");
+    assert_eq!(
+        world.sent(&store).await.len(),
+        1,
+        "a list that is named is compared"
+    );
+    world.forget();
+    world.cluster.take_events();
+    rests(&world, &store, json!(["1", "az2", "az1"])).await;
+    // What was named goes, whether or not it looks like Azure's, and nothing is said to be kept.
+    world.store(spec(None));
+    assert_eq!(world.sent(&store).await.len(), 1);
+    world.cluster.take_events();
+    rests(&world, &store, json!(["az1"])).await;
+    add("theirs");
+    rests(&world, &store, json!(["az1", "theirs"])).await;
+}
