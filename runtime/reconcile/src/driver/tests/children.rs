@@ -452,3 +452,55 @@ async fn a_list_that_is_missing_and_a_404_have_a_time_each() {
         assert_eq!(puts.count(), 1, "{requests:?}");
     }
 }
+
+/// The PUT without the item is refused, fails, or gets no answer: it is sent again, by whichever process, and takes the item out
+/// alone.
+#[tokio::test]
+async fn a_dropped_item_is_not_forgotten_by_a_put_that_fails() {
+    const OPERATION: &str = "/subscriptions/s-1/providers/P/locations/l/operations/1";
+    let accepted = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
+    let failed = |status: u16, code: &str| {
+        let error = json!({"error": {"code": code, "message": "not now"}});
+        Some(response(status, &[], Some(error)))
+    };
+    let table = [
+        ("refused", failed(400, "BadRequest")),
+        ("in use", failed(409, "InUse")),
+        ("changed meanwhile", failed(412, "PreconditionFailed")),
+        ("failed", failed(500, "InternalServerError")),
+        (
+            "an operation that fails",
+            Some(response(202, &accepted, None)),
+        ),
+        ("without an answer", None),
+    ];
+    for (what, answer) in table {
+        for is_edited in [false, true] {
+            let (world, store) = with_a_dropped_shelf().await;
+            assert_eq!(world.pass(&store).await, seconds(120), "{what}");
+            let mut azure = world.azure.get(STORE).unwrap();
+            let there = &mut azure["properties"]["interior"]["shelves"];
+            there.as_array_mut().expect("a list").push(shelf("theirs"));
+            world.azure.set(STORE, azure);
+            world.clock.advance(120);
+            match answer.clone() {
+                Some(answer) => world.azure.script(Method::Put, STORE, answer),
+                None => world.azure.lose_answer(Method::Put, STORE),
+            }
+            let failed = json!({"status": "Failed", "error": {"code": "Conflict", "message": "x"}});
+            let failed = response(200, &[], Some(failed));
+            world.azure.script(Method::Get, OPERATION, failed);
+            world.pass(&store).await;
+            if is_edited {
+                world.store(json!({"capacity": 8, "shelves": [of_user("a")]}));
+            }
+            for _ in 0..6 {
+                world.clock.advance(3600);
+                world.pass(&store).await;
+            }
+            assert_eq!(shelves(&world), ["a", "theirs"], "{what} {is_edited}");
+            assert_eq!(world.ready(&store), "True//Succeeded", "{what} {is_edited}");
+            assert_eq!(world.cluster.message(&store), "", "{what} {is_edited}");
+        }
+    }
+}
