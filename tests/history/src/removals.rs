@@ -7,10 +7,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::named::{Named, Path, related, value_at};
+use crate::world::subject::Subject;
 use crate::world::{Dropped, Record, World};
 
 /// How long an item waits; times are remembered in seconds.
 const WAIT: SignedDuration = SignedDuration::from_secs(119);
+
+/// What an item without a name is called.
+const NAMELESS: &str = "";
 
 /// How many PUTs of an id there are that repeat the one before without items that an edit has dropped, after the wait, and for
 /// which no object stands.
@@ -35,6 +39,26 @@ pub fn of(world: &World, id: &str, record: &Record, requests: &[LoggedRequest]) 
     taken.windows(2).filter(is_removal).count()
 }
 
+/// The items that an edit takes out of lists to which other objects may add some.
+pub fn drops(subject: &Subject, before: &Value, after: &Value, at: Timestamp) -> Vec<Dropped> {
+    let items = |body: &Value, path: &[&str]| -> Vec<Value> {
+        let list = path.iter().try_fold(body, |at, name| at.get(name));
+        list.and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    let lists = subject.version.keep_unknown.iter().copied();
+    let dropped = lists.map(|list| {
+        let after = items(after, list);
+        let gone = items(before, list).into_iter();
+        let gone = gone.filter(|item| !has(&after, item));
+        Dropped {
+            list,
+            names: gone.map(|item| called(&item)).collect(),
+            at,
+        }
+    });
+    dropped.filter(|it| !it.names.is_empty()).collect()
+}
+
 /// Whether an object stands for an item.
 type Stands<'s> = &'s dyn Fn(&str, &str) -> bool;
 
@@ -52,15 +76,16 @@ fn removes_alone(
     lists.dedup();
     for list in lists {
         let path: Path = list.iter().map(|name| (*name).to_owned()).collect();
-        let still = names(value_at(Some(after), &path));
+        let still = value_at(Some(after), &path).and_then(Value::as_array);
+        let still: Vec<Value> = still.cloned().unwrap_or_default();
         let segment = list.last().copied().unwrap_or_default();
         let Some(items) = items_at(&mut left, list) else {
             continue;
         };
         let many = items.len();
         items.retain(|item| {
-            let name = name_of(item).unwrap_or_default();
-            let has_gone = !still.contains(&name) && has_waited(record, (list, &name), at);
+            let name = called(item);
+            let has_gone = !has(&still, item) && has_waited(record, (list, &name), at);
             !has_gone || stands(segment, &name)
         });
         has_removed |= items.len() < many;
@@ -73,13 +98,16 @@ fn removes_alone(
     has_removed && differing.iter().all(|found| is_moved(&found.path))
 }
 
-/// Whether the latest edit that dropped an item is long enough ago.
+/// Whether the latest edit that dropped an item is long enough ago; of those without a name, whether that of any is.
 fn has_waited(record: &Record, (list, name): (&[&str], &str), at: Timestamp) -> bool {
     let is_of_item =
         |it: &&Dropped| it.list == list && it.at <= at && it.names.iter().any(|it| it == name);
-    let dropped = record.dropped.iter().filter(is_of_item);
-    let latest = dropped.map(|it| it.at).max();
-    latest.is_some_and(|latest| at.duration_since(latest) >= WAIT)
+    let dropped = record.dropped.iter().filter(is_of_item).map(|it| it.at);
+    let counts = match name {
+        NAMELESS => dropped.min(),
+        _ => dropped.max(),
+    };
+    counts.is_some_and(|since| at.duration_since(since) >= WAIT)
 }
 
 /// Whether there was an object for an item of a list by then.
@@ -101,13 +129,17 @@ fn items_at<'v>(body: &'v mut Value, list: &[&str]) -> Option<&'v mut Vec<Value>
     found.as_array_mut()
 }
 
-fn names(list: Option<&Value>) -> Vec<String> {
-    let items = list.and_then(Value::as_array).into_iter().flatten();
-    items.filter_map(name_of).collect()
+/// What an item is called in lower case.
+fn called(item: &Value) -> String {
+    let name = item.get("name").and_then(Value::as_str);
+    name.unwrap_or(NAMELESS).to_lowercase()
 }
 
-fn name_of(item: &Value) -> Option<String> {
-    Some(item.get("name")?.as_str()?.to_lowercase())
+/// Whether a list has an item of this name, or the same where it has none.
+fn has(items: &[Value], item: &Value) -> bool {
+    let name = called(item);
+    let mut items = items.iter();
+    items.any(|known| called(known) == name && (name != NAMELESS || known == item))
 }
 
 #[cfg(test)]
@@ -119,7 +151,10 @@ mod tests {
     const LIST: &[&str] = &["properties", "pools"];
 
     fn body(names: &[&str], count: i64) -> Value {
-        let pools = names.iter().map(|name| json!({ "name": name }));
+        let pools = names.iter().map(|name| match name.strip_prefix('=') {
+            Some(size) => json!({ "size": size }),
+            None => json!({ "name": name }),
+        });
         json!({"properties": {"count": count, "pools": pools.collect::<Vec<_>>()}})
     }
 
@@ -170,6 +205,27 @@ mod tests {
                 "{what}: an object stands for it"
             );
         }
+        // Those without a name are known by what they say.
+        let all = body(&["a", "=1", "=2"], 1);
+        let record_of = |drops: &[i64]| Record {
+            dropped: drops.iter().map(|at| dropped(NAMELESS, *at)).collect(),
+            ..Record::default()
+        };
+        let table = [
+            (&[0][..], body(&["a", "=2"], 1), 120, true),
+            (&[0, 100], body(&["a", "=2"], 1), 120, true),
+            (&[100], body(&["a", "=2"], 1), 120, false),
+            (&[], body(&["a", "=2"], 1), 120, false),
+            (&[0], body(&["=1", "=2"], 1), 120, false),
+            (&[0], body(&["a", "=3", "=2"], 1), 120, false),
+            (&[0], all.clone(), 120, false),
+        ];
+        for (drops, after, seconds, expected) in table {
+            let bodies = (&all, &after);
+            let found = removes_alone(&record_of(drops), bodies, at(seconds), &|_, _| false);
+            assert_eq!(found, expected, "{drops:?} {after}");
+        }
+        let all = body(&["a", "b", "c", "d"], 1);
         let moved = Record {
             acted: vec![vec!["properties".to_owned(), "count".to_owned()]],
             ..record

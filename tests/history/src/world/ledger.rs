@@ -46,7 +46,7 @@ pub struct Moved {
 pub struct Dropped {
     /// The list.
     pub list: &'static [&'static str],
-    /// Their names, in lower case.
+    /// Their names, in lower case; nothing for one that has none.
     pub names: Vec<String>,
     /// When.
     pub at: Timestamp,

@@ -6,19 +6,19 @@ use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::reconcile::testing::Side;
 use armature_runtime::resource::{Object, ObjectKey};
 use armature_simulator::FaultRule;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
 use super::harm::{drift_of, rule};
-use super::ledger::Dropped;
 use super::shared::Shared;
 use super::subject::{DATA, NAMESPACE, Subject};
 use super::{FIRST_VALUE, OPERATOR_NAMESPACE, World};
 use crate::edit;
 use crate::permit::permit;
 use crate::plan::{Change, Cut, DataChange, Draw, PolicyWord, Run, Step, Trouble, Verb, Who};
+use crate::removals::drops;
 
 impl World {
     /// Does one step.
@@ -570,24 +570,6 @@ impl World {
             }
         }
     }
-}
-
-/// The items with a name that an edit takes out of lists to which other objects may add some.
-fn drops(subject: &Subject, before: &Value, after: &Value, at: Timestamp) -> Vec<Dropped> {
-    let names = |body: &Value, path: &[&str]| -> Vec<String> {
-        let list = path.iter().try_fold(body, |at, name| at.get(name));
-        let items = list.and_then(Value::as_array).into_iter().flatten();
-        let names = items.filter_map(|item| item.get("name")?.as_str());
-        names.map(str::to_lowercase).collect()
-    };
-    let lists = subject.version.keep_unknown.iter().copied();
-    let dropped = lists.map(|list| {
-        let after = names(after, list);
-        let mut names = names(before, list);
-        names.retain(|name| !after.contains(name));
-        Dropped { list, names, at }
-    });
-    dropped.filter(|it| !it.names.is_empty()).collect()
 }
 
 fn text_of(word: PolicyWord) -> Option<&'static str> {
