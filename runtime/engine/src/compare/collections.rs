@@ -95,6 +95,20 @@ impl<'v> Collection<'v> {
         members(self.spec) > MOST_SHARED || most > PLACES && !self.has_identity()
     }
 
+    /// How many items Azure has.
+    pub fn length(&self) -> usize {
+        list(self.azure).len()
+    }
+
+    /// How many of the spec's items say nothing and are not found in Azure: it has filled them in, or made nothing of them.
+    pub fn filled(&self, named: &[Found<'_>]) -> usize {
+        let Some(items) = self.items else {
+            return 0;
+        };
+        let named = named.iter().filter(|it| it.counterpart.is_none());
+        named.filter(|it| says_nothing(items, it.value)).count()
+    }
+
     /// Whether items are told apart by what they are called.
     pub fn has_identity(&self) -> bool {
         self.items.is_none_or(|(_, field)| {

@@ -83,6 +83,11 @@ impl Former {
         self.shared.has(path, keyed) || self.named.contains(&name) || self.once.contains(&name)
     }
 
+    /// How many of so many items that say nothing were sent before, and are in a list of this length in other words, if at all.
+    pub fn filled(&self, list: &str, counts: (usize, usize), keyed: Keyed<'_>) -> usize {
+        self.shared.filled(list, counts, keyed)
+    }
+
     /// Whether it tells of each shared map and list that there is which members are ours.
     pub fn covers(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> bool {
         let lists = comparison.collections();
@@ -276,11 +281,16 @@ impl Former {
         let statuses = self.statuses(comparison, keyed);
         let held = |path: &str| comparison.held.iter().find(|held| held.path == path);
         for list in comparison.collections() {
-            for found in &list.members_as_sent().1 {
+            let (named, others) = list.members_as_sent();
+            // What Azure made of an item that said nothing, and that the spec no longer names, may be any of them.
+            let left_of_them = list.filled(&named);
+            let are_doubtful = self.shared.has_filled(&list.path, left_of_them + 1, keyed);
+            for found in &others {
                 match self.whose(&list.member(found), keyed) {
                     _ if held(&found.path).is_some() => {}
                     Whose::Ours => left.kept.push(found.path.clone()),
                     Whose::Unknown => left.unsure.push(found.path.clone()),
+                    Whose::Others if are_doubtful => left.unsure.push(found.path.clone()),
                     Whose::Others => {}
                 }
             }

@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 use armature_shapes::shape::path::Path;
 use serde_json::Value;
 
+use super::collections::{Collection, Found};
 use super::keyed::Keyed;
 use super::leaves::{identities, identity, says};
+use super::lookup::PLACES;
 use super::member::{Items, Member};
 use super::name::Name;
 use super::{Comparison, shared_member};
@@ -20,6 +22,9 @@ const NO_MEMBER: &str = "";
 
 /// How the marker of a list ends whose items are known by what they say.
 const BY_CONTENT: &str = "what it says";
+
+/// Most items that say nothing of which it is remembered that they were sent.
+const MOST_FILLED: usize = 16;
 
 /// Most values of an item of which any part may be what the spec named.
 const MOST_PARTS: usize = 8;
@@ -115,6 +120,23 @@ impl Members {
         Some(!is_marked && has_any())
     }
 
+    /// How many of so many items of the spec that say nothing, and that Azure does not have as such, were sent before: Azure made
+    /// something of them that nobody can tell, and has no fewer items now than it had then.
+    pub fn filled(&self, list: &str, (count, length): (usize, usize), keyed: Keyed<'_>) -> usize {
+        let was_sent = |count: &usize| {
+            let mut lengths = 0..=length.min(PLACES);
+            self.has_filled(list, *count, keyed)
+                && lengths.any(|length| self.has(&filled_to(list, *count, length), keyed))
+        };
+        let mut counts = (1..=count.min(MOST_FILLED)).rev();
+        counts.find(was_sent).unwrap_or_default()
+    }
+
+    /// Whether so many items that say nothing were sent and Azure did not have them as such.
+    pub fn has_filled(&self, list: &str, count: usize, keyed: Keyed<'_>) -> bool {
+        self.has(&filled(list, count), keyed)
+    }
+
     /// Whether an item says what one of ours does, and maybe more.
     fn has_content(&self, member: &Member<'_>, keyed: Keyed<'_>) -> bool {
         let Some(items) = member.items else {
@@ -168,6 +190,9 @@ impl Members {
                 true => all.note(&unsure(&list.path), keyed),
                 false => all.note(&marker(&list.path), keyed),
             }
+            if is_read {
+                all.note_filled(&list, &named, keyed);
+            }
             let kept = others.iter().filter(|(whose, _)| *whose == Whose::Ours);
             let kept = kept.map(|(_, found)| *found);
             match list.items {
@@ -199,6 +224,15 @@ impl Members {
             all.note(NO_MEMBER, keyed);
         }
         all
+    }
+
+    /// Notes items that say nothing and that Azure has otherwise, if at all.
+    fn note_filled(&mut self, list: &Collection<'_>, named: &[Found<'_>], keyed: Keyed<'_>) {
+        let length = list.length();
+        for count in 1..=list.filled(named).min(MOST_FILLED) {
+            self.note(&filled(&list.path, count), keyed);
+            self.note(&filled_to(&list.path, count, length), keyed);
+        }
     }
 
     fn note(&mut self, text: &str, keyed: Keyed<'_>) {
@@ -286,6 +320,14 @@ fn unsure(list: &str) -> String {
 
 fn marker_by(list: &str, names: &str) -> String {
     format!("{list}[] by {names}")
+}
+
+fn filled(list: &str, count: usize) -> String {
+    format!("{list}[] filled {count}")
+}
+
+fn filled_to(list: &str, count: usize, length: usize) -> String {
+    format!("{list}[] filled {count} of {length}")
 }
 
 fn part(list: &str, path: &str) -> String {

@@ -13,6 +13,9 @@ use super::leaves::{identifiers, identity, says_nothing};
 use super::lookup::{Folded, Named, PathSet, names};
 use super::member::{Items, Member};
 
+/// How many items of a list need not be sent again: told the list, their number, and how many Azure has.
+pub type Filled<'a> = &'a dyn Fn(&str, (usize, usize)) -> usize;
+
 /// Which parts of a resource others own.
 #[derive(Clone, Copy)]
 pub struct Others<'a> {
@@ -22,6 +25,9 @@ pub struct Others<'a> {
     pub shared: &'a [String],
     /// Whether a member was ever ours: such a one goes when the spec no longer names it.
     pub is_ours: &'a dyn Fn(&Member<'_>) -> bool,
+    /// How many of so many items that say nothing, and that Azure does not have as such, it has in other words: in this list, of this
+    /// length.
+    pub filled: Filled<'a>,
     /// Whether an item stays that was ours and that the spec no longer names. Told its path and what Azure has.
     pub is_held: &'a dyn Fn(&str, &Value) -> bool,
 }
@@ -210,7 +216,8 @@ impl Overlay<'_> {
         };
         let identifiers = identifiers(items.1, desired, observed);
         let label = |value: &Value| identity(value, identifiers?);
-        let pairs = counterparts(items, desired, observed);
+        let mut pairs = counterparts(items, desired, observed);
+        self.leave_out_filled(items, (desired, &mut pairs), observed.len(), &text);
         for (index, value) in desired.iter_mut().enumerate() {
             let there = pairs[index].and_then(|at| observed.get(at));
             let name = label(value);
@@ -246,6 +253,26 @@ impl Overlay<'_> {
             }
         }
         merge(desired, &pairs, stay);
+    }
+
+    /// Leaves out items that say nothing and of which Azure has made something else: with each PUT there would be one more.
+    fn leave_out_filled(
+        &self,
+        items: Items,
+        (desired, pairs): (&mut Vec<Value>, &mut Vec<Option<usize>>),
+        length: usize,
+        list: &str,
+    ) {
+        let is_filled = |at: &usize| pairs[*at].is_none() && says_nothing(items, &desired[*at]);
+        let mut filled: Vec<usize> = (0..desired.len()).filter(is_filled).collect();
+        if filled.is_empty() {
+            return;
+        }
+        filled.truncate((self.others.filled)(list, (filled.len(), length)));
+        for at in filled.into_iter().rev() {
+            desired.remove(at);
+            pairs.remove(at);
+        }
     }
 
     /// Puts Azure's value in the place of ours, where it is ignored.
@@ -383,6 +410,7 @@ mod tests {
             ignored: &ignored,
             shared: &shared,
             is_ours: &is_ours,
+            filled: &|_, _| 0,
             is_held: &|path, _| path.ends_with("held"),
         };
         others.body(VERSION.spec, &desired, &azure)

@@ -414,6 +414,11 @@ impl Record {
         self.paths.whose(member, keyed) == Whose::Ours
     }
 
+    /// How many of so many items that say nothing, of a list that has this length in Azure, are not to be sent again.
+    pub fn filled(&self, list: &str, counts: (usize, usize), keyed: Keyed<'_>) -> usize {
+        self.paths.filled(list, counts, keyed)
+    }
+
     /// Whether it tells of each map and list that is shared now which members are ours.
     pub fn covers_shared(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> bool {
         self.paths.covers(comparison, keyed)

@@ -1,8 +1,9 @@
 //! What a comparison takes grows as its bodies do: whoever writes a manifest chooses how large they are.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use armature_shapes::testing::gadget::VERSION;
+use armature_shapes::testing::processor::on_processor;
 use serde_json::{Map, Value, json};
 
 use super::Comparison;
@@ -13,6 +14,10 @@ const TIMES: usize = 4;
 
 /// More than this many times as long is not in proportion: squares take [`TIMES`] times [`TIMES`].
 const PROPORTION: f64 = 10.0;
+
+/// How long comparisons of one size are made, and how many at most.
+const LEAST: Duration = Duration::from_millis(80);
+const MOST_TRIES: u32 = 1_000;
 
 /// Two bodies of a size.
 type Bodies = fn(usize) -> (Value, Value);
@@ -89,6 +94,7 @@ fn compare(desired: &Value, azure: &Value, ignored: &[String], shared: &[String]
         ignored,
         shared,
         is_ours: &|member| member.path().ends_with('1'),
+        filled: &|_, _| 0,
         is_held: &|_, _| false,
     };
     if shared.is_empty() {
@@ -96,15 +102,19 @@ fn compare(desired: &Value, azure: &Value, ignored: &[String], shared: &[String]
     }
 }
 
-/// The shortest of some tries.
+/// What one comparison takes on a processor. That is told in steps of some milliseconds, so many are made.
 fn time(bodies: Bodies, size: usize, ignored: &[String], shared: &[String]) -> Duration {
     let (desired, azure) = bodies(size);
-    let tries = (0..2).map(|_| {
-        let began = Instant::now();
+    let began = on_processor();
+    let mut tries = 0;
+    loop {
         compare(&desired, &azure, ignored, shared);
-        began.elapsed()
-    });
-    tries.min().unwrap_or_default()
+        tries += 1;
+        let took = on_processor().saturating_sub(began);
+        if took >= LEAST || tries >= MOST_TRIES {
+            return took / tries;
+        }
+    }
 }
 
 #[test]

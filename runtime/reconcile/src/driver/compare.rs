@@ -414,6 +414,7 @@ impl Pass<'_> {
             ignored: &self.ignored_paths(),
             shared: &[],
             is_ours: &|_| true,
+            filled: &|_, _| 0,
             is_held: &|_, _| false,
         };
         // What is ignored is no part of what is desired: with nothing in Azure it falls out. Nor is what only Azure says.

@@ -21,6 +21,7 @@ use super::forms::Forms;
 use super::named::some;
 use super::object::{AZURE_NAME, parse};
 use super::pass::Pass;
+use super::work::filled;
 use crate::action::{normal, warning};
 use crate::claim;
 use crate::observed::{Leaving, NamedBy, Resource};
@@ -310,6 +311,7 @@ impl Pass<'_> {
                 let mut records = records.iter();
                 records.any(|record| record.was_ours(member, keyed))
             },
+            filled: &|list, counts| filled(records, (list, counts), keyed),
             is_held: &collect,
         };
         let desired = self.with_shared_lists(self.findings.desired());

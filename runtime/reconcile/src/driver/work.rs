@@ -88,6 +88,17 @@ impl Work {
     }
 }
 
+/// How many of so many items of a list that say nothing are not to be sent again, by records.
+pub(super) fn filled(
+    records: &[&Record],
+    (list, counts): (&str, (usize, usize)),
+    keyed: Keyed<'_>,
+) -> usize {
+    let records = records.iter();
+    let filled = records.map(|record| record.filled(list, counts, keyed));
+    filled.max().unwrap_or_default()
+}
+
 impl Pass<'_> {
     pub(super) async fn work(&self) -> Result<Work, KubernetesError> {
         let key = self.reconciler.kubernetes.digest_key().await?;
@@ -193,6 +204,7 @@ impl Pass<'_> {
                 let mut records = records.iter();
                 records.any(|record| record.was_ours(member, keyed))
             },
+            filled: &|list, counts| filled(records, (list, counts), keyed),
             is_held: &|path, _| held.iter().any(|held| held.path == path),
         };
         others.body(self.version().spec, &self.with_shared_lists(desired), azure)

@@ -173,6 +173,7 @@ impl Story {
             ignored: &[],
             shared: &self.shared,
             is_ours: &|member| record.is_some_and(|it| it.was_ours(member, keyed)),
+            filled: &|list, counts| record.map_or(0, |it| it.filled(list, counts, keyed)),
             is_held: &|_, _| false,
         };
         others.body(SHAPE, spec, azure)

@@ -131,6 +131,59 @@ fn an_item_that_says_nothing_is_not_added_by_each_put() {
     }
 }
 
+/// Azure makes something of an item that says nothing, wherever it puts it. It is not sent again with each PUT, and what Azure made is
+/// neither drift nor taken out; when the spec no longer has it, nobody knows which it was, and that is told once.
+#[test]
+fn an_item_that_says_nothing_and_that_azure_fills_in_is_sent_once() {
+    let (theirs, named) = (disk("theirs", 40), disk("a", 0));
+    let of_azure = |count: usize| (0..count).map(|at| disk(&format!("x{at}"), 50 + at as i64));
+    for (count, is_first) in [(1, true), (1, false), (2, true), (2, false)] {
+        let spec: Vec<Value> = std::iter::repeat_n(json!({}), count)
+            .chain([named.clone()])
+            .collect();
+        let mut story = Story::of(&[DISKS]);
+        let sent = story.sends(&disks(&spec), &disks(std::slice::from_ref(&theirs)));
+        assert_eq!(list(&sent).len(), count + 2);
+        let mut made = vec![theirs.clone(), named.clone()];
+        match is_first {
+            true => made.splice(0..0, of_azure(count)).for_each(drop),
+            false => made.extend(of_azure(count)),
+        }
+        let azure = disks(&made);
+        story.reads(&disks(&spec), &azure);
+        for _ in 0..3 {
+            assert_eq!(story.drift(&disks(&spec), &azure), [""; 0]);
+            let body = story.edits(&disks(&spec), &azure);
+            assert_eq!(sorted(&body), sorted(&azure), "{count} {is_first}");
+            assert_eq!(story.unsure, [""; 0]);
+        }
+        // One more is one more, and one that has gone is made again.
+        let more: Vec<Value> = spec.iter().cloned().chain([json!({})]).collect();
+        assert_eq!(
+            list(&story.body(&disks(&more), &azure)).len(),
+            made.len() + 1
+        );
+        let less = disks(&made[..made.len() - 1]);
+        let less = if is_first { disks(&made[1..]) } else { less };
+        assert_eq!(
+            list(&story.body(&disks(&spec), &less)).len(),
+            made.len() - 1 + count
+        );
+        let body = story.edits(&disks(std::slice::from_ref(&named)), &azure);
+        assert_eq!(sorted(&body), sorted(&azure), "which it was is not known");
+        assert_eq!(story.unsure.len(), count + 1, "{:?}", story.unsure);
+        story.edits(&disks(std::slice::from_ref(&named)), &azure);
+        assert_eq!(story.unsure, [""; 0], "told once");
+    }
+}
+
+/// The disks of a body by their names.
+fn sorted(body: &Value) -> Vec<Value> {
+    let mut all = list(body);
+    all.sort_by_key(|disk| disk["name"].to_string());
+    all
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
