@@ -15,6 +15,13 @@ pub struct Named {
     is_leaf: bool,
 }
 
+impl Named {
+    /// Whether nothing is named.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.items.is_none()
+    }
+}
+
 /// A path on which two resources differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mismatch {

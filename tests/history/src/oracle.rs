@@ -251,17 +251,18 @@ impl<'w> Ends<'w> {
         })
     }
 
-    /// Whether an object was taken over with an edit that was not sent, Azure still has what it had then, the kind says that such a
-    /// value is Azure's until it is edited, and that was told. Nobody knows what of it was the edit.
+    /// Whether an object was taken over with an edit that was not sent, or has taken over what others made, Azure still has what it had
+    /// then, the kind says that such a value is Azure's until it is edited, and that was told. Nobody knows what of it was the edit.
     fn is_left_at_takeover(&self, found: &Mismatch) -> bool {
         let path = &found.path;
         let [unsent, had] =
             [&self.record.unsent, &self.record.others].map(|it| at(it.as_ref(), path));
-        has_right(self.subject, path, &["told"])
-            && unsent.is_some()
-            && unsent == found.want.as_ref()
-            && had == found.have.as_ref()
-            && moves::is_told(&self.record, path)
+        let mut rules = rights_at(self.subject, path);
+        let is_told = rules.any(|(depth, right)| {
+            let is_carried = right.starts_with("told") || right.starts_with("while");
+            is_carried && moves::is_told(&self.record, &path[..depth])
+        });
+        is_told && unsent.is_some() && unsent == found.want.as_ref() && had == found.have.as_ref()
     }
 
     fn is_of_others(&self, found: &Mismatch) -> bool {
@@ -409,12 +410,18 @@ fn is_beyond(subject: &Subject, path: &[String]) -> bool {
 /// Whether a rule of the kind gives a value to Azure in one of these ways: what only Azure says is never sent, and a number that
 /// something scales stays where no manifest names one.
 fn has_right(subject: &Subject, path: &[String], rights: &[&str]) -> bool {
-    let mut rules = subject.kind.azure_owned.iter();
-    rules.any(|rule| {
+    let mut rules = rights_at(subject, path);
+    rules.any(|(_, right)| rights.iter().any(|it| right.starts_with(it)))
+}
+
+/// What the rules of a kind say of a value, each with how many steps of the path its own has.
+fn rights_at(subject: &Subject, path: &[String]) -> impl Iterator<Item = (usize, &'static str)> {
+    let rules = subject.kind.azure_owned.iter();
+    rules.filter_map(|rule| {
         let (pattern, right) = rule.split_once(' ').unwrap_or((rule, ""));
         let steps = pattern.replace("[]", &format!(".{ANY}"));
         let steps: Path = steps.split('.').map(str::to_owned).collect();
-        rights.iter().any(|it| right.starts_with(it)) && matches(&steps, path)
+        matches(&steps, path).then_some((steps.len(), right))
     })
 }
 

@@ -164,6 +164,10 @@ impl<'v> Bodies<'v> {
         place: &Place,
         (ours, theirs): (&Value, &Value),
     ) -> Verdict {
+        if ours == theirs {
+            // Nothing has moved, though the spec may be beyond its own bounds.
+            return Verdict::Azure(theirs.clone());
+        }
         let Some(value) = whole(theirs) else {
             return Verdict::Spec;
         };
@@ -254,45 +258,67 @@ fn order(theirs: &Value, ours: &Value) -> Order {
         return is_later(theirs.total_cmp(&ours));
     }
     let (theirs, ours) = (text(theirs), text(ours));
-    match (is_version(&theirs), is_version(&ours)) {
-        (true, true) => {}
-        (true, false) => return Order::OfWord,
-        (false, _) => return Order::Other,
+    let (theirs, ours) = match (version(&theirs), version(&ours)) {
+        (Some(theirs), Some(ours)) => (theirs, ours),
+        (Some(_), None) => return Order::OfWord,
+        (None, _) => return Order::Other,
+    };
+    let mut numbers = theirs.0.iter().zip(&ours.0);
+    if let Some((one, other)) = numbers.find(|(one, other)| one != other) {
+        return is_later(one.cmp(other));
     }
-    let (mut their_parts, mut our_parts) = (parts(&theirs), parts(&ours));
+    match theirs.0.len().cmp(&ours.0.len()) {
+        // `1.33` stands for whatever comes within it.
+        Ordering::Greater => return Order::Later,
+        Ordering::Less => return Order::OfWord,
+        Ordering::Equal => {}
+    }
+    match (theirs.1, ours.1) {
+        (None, Some(_)) => Order::Later,
+        (_, None) => Order::Other,
+        (Some(theirs), Some(ours)) => is_later(by_parts(theirs, ours)),
+    }
+}
+
+/// A version's numbers, and what a preview of it is called, which comes before it: `v1.2.3-rc.1`. Nothing where it is none.
+fn version(text: &str) -> Option<(Vec<u64>, Option<&str>)> {
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let (numbers, preview) = match text.split_once('-') {
+        Some((numbers, preview)) => (numbers, Some(preview)),
+        None => (text, None),
+    };
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '.';
+    let is_digits = |part: &str| part.chars().all(|digit| digit.is_ascii_digit());
+    let numbers = numbers
+        .split('.')
+        .map(|part| part.parse().ok().filter(|_| is_digits(part)));
+    let numbers: Option<Vec<u64>> = numbers.collect();
+    let is_version = preview.is_none_or(|preview| preview.chars().all(is_plain));
+    numbers
+        .filter(|_| is_version)
+        .map(|numbers| (numbers, preview))
+}
+
+/// Part by part, numbers as such.
+fn by_parts(one: &str, other: &str) -> Ordering {
+    let (mut ones, mut others) = (parts(one), parts(other));
     loop {
-        match (their_parts.next(), our_parts.next()) {
-            (None, None) => return Order::Other,
-            // `1.33` stands for whatever comes within it.
-            (Some(_), None) => return Order::Later,
-            (None, Some(_)) => return Order::OfWord,
+        match (ones.next(), others.next()) {
+            (None, None) => return Ordering::Equal,
+            (None, Some(_)) => return Ordering::Less,
+            (Some(_), None) => return Ordering::Greater,
             (Some(one), Some(other)) => {
                 let by_number = one.parse::<u64>().ok().zip(other.parse::<u64>().ok());
                 let order =
                     by_number.map_or_else(|| one.cmp(other), |(one, other)| one.cmp(&other));
                 if order != Ordering::Equal {
-                    return is_later(order);
+                    return order;
                 }
             }
         }
     }
 }
 
-/// Whether a text is numbers with dots between them; a `v` may come before them, and after them what a preview or a build is
-/// called.
-fn is_version(text: &str) -> bool {
-    let numbers = text.strip_prefix('v').unwrap_or(text);
-    let (numbers, suffix) = match numbers.find(['-', '_', '+']) {
-        Some(at) => numbers.split_at(at),
-        None => (numbers, ""),
-    };
-    let is_number = |part: &str| part.parse::<u64>().is_ok();
-    let of_suffix = |letter: char| letter.is_ascii_alphanumeric() || "-_+.".contains(letter);
-    numbers.split('.').all(is_number) && suffix.chars().all(of_suffix)
-}
-
 fn parts(version: &str) -> impl Iterator<Item = &str> {
-    version
-        .split(['.', '-', '_', '+'])
-        .filter(|part| !part.is_empty())
+    version.split(['.', '-']).filter(|part| !part.is_empty())
 }

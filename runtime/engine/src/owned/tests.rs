@@ -164,6 +164,19 @@ fn a_condition_decides_whose_value_counts() {
             properties(json!({"version": "msi"})),
             properties(json!({"version": "msi"})),
         ),
+        // Beyond its own bounds the spec counts where Azure has what it says.
+        (
+            "sku.capacity from spec to properties.maximum while properties.inflate",
+            json!({"sku": {"capacity": 10}, "properties": {"inflate": true, "maximum": 1}}),
+            json!({"sku": {"capacity": 10}}),
+            Value::Null,
+        ),
+        (
+            "sku.capacity from 2 to properties.maximum",
+            json!({"sku": {"capacity": 10}, "properties": {"maximum": 4}}),
+            json!({"sku": {"capacity": 9}}),
+            json!({"sku": {"capacity": 4}, "properties": {"maximum": 4}}),
+        ),
         (
             "properties.pools added like *.azure.net",
             properties(json!({"pools": [{"name": "a"}]})),

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::named::some;
 use super::pass::Pass;
+use super::work::{UNSENT, Work};
 use crate::action::warning;
 use crate::port::{EventNote, KubernetesError};
 
@@ -145,6 +146,22 @@ impl Pass<'_> {
         messages
             .map(|message| warning(names::event::OWNED, message))
             .collect()
+    }
+
+    /// What is told of values that the first PUT of a claim leaves as others made them, although the spec says something else: by then
+    /// nothing was sent. What of them it has ended may look like the service's own way after it.
+    pub(super) fn told_carried(&self, work: &Work) -> Option<EventNote> {
+        let is_carried = |moved: &&Moved| {
+            let is_known = work.record.is_none() && moved.differs && !moved.is_unknown;
+            is_known && !UNSENT.contains(&moved.right)
+        };
+        let carried = work.owned.moved.iter().filter(is_carried);
+        let carried: Vec<String> = carried.map(in_words).collect();
+        let message = format!(
+            "{}: left alone until the spec is edited there",
+            some(&carried, "; ")
+        );
+        (!carried.is_empty()).then(|| warning(names::event::OWNED, message))
     }
 
     /// What is told once of members that others may have added, or the spec may have named: they stay. Where nothing was edited

@@ -39,6 +39,7 @@ impl Pass<'_> {
         self.tell_outside_body().await;
         // What was sent before, of something else, is not what this one is recorded under.
         self.ways.gate.take_correlation();
+        let carried = self.told_carried(&work);
         let sent = self.send_put(work.body, repeats).await;
         self.note_sent();
         if matches!(sent, Begun::Overtaken(_)) {
@@ -53,6 +54,9 @@ impl Pass<'_> {
         if self.ways.session.put_off().is_none() {
             let event = self.with_credential(event);
             self.record(event).await;
+        }
+        if let (Some(carried), Write::Completed | Write::Running(_)) = (carried, &begun) {
+            self.record(carried).await;
         }
         if let Some(operation) = operation {
             self.save_operation(&operation).await?;

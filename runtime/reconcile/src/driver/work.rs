@@ -15,7 +15,7 @@ use crate::outcome::Failure;
 use crate::port::KubernetesError;
 
 /// Of what has one of these rights nothing is sent.
-const UNSENT: [&str; 2] = [Right::Unsent.name(), Right::ReadOnly.name()];
+pub(super) const UNSENT: [&str; 2] = [Right::Unsent.name(), Right::ReadOnly.name()];
 
 /// What is compared in one step: the digests' key, what the user's annotations say, and the body.
 pub(super) struct Work {

@@ -123,6 +123,9 @@ impl World {
         record.edits += usize::from(changed);
         record.dropped.extend(dropped.into_iter().flatten());
         record.is_anew = false;
+        if record.others.is_some() && record.heard.is_empty() {
+            record.unsent = Some(body.clone());
+        }
         record.edit(before.as_ref(), &body);
         self.say(format!("apply {key} ({}): {served}", subject.version.name));
         self.subjects[index].spec = Some(spec);

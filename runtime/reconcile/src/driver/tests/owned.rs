@@ -267,3 +267,46 @@ async fn of_a_list_of_texts_only_what_the_spec_named_goes() {
     add("theirs");
     rests(&world, &store, json!(["az1", "theirs"])).await;
 }
+
+/// An object takes over what others have made, with another value where Azure's counts: that one stays, which is told, also where
+/// the PUT ends what made it Azure's.
+#[tokio::test]
+async fn what_the_first_put_of_an_object_leaves_as_others_made_it_is_told() {
+    const OPERATION: &str = "/subscriptions/s-1/providers/P/locations/l/operations/1";
+    let accepted = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
+    for (tier, is_long) in [
+        (Some("auto"), false),
+        (None, false),
+        (Some("auto"), true),
+        (None, true),
+    ] {
+        let world = World::with_group().await;
+        let made = json!({"id": STORE, "location": "westus", "properties": {"capacity": 9, "tier": "auto"}});
+        world.azure.set(STORE, made);
+        let mut spec = json!({"capacity": 5, "location": "westus", "zones": ["1"]});
+        if let Some(tier) = tier {
+            spec["tier"] = json!(tier);
+        }
+        let store = world.store(spec);
+        let rule = "properties.capacity while properties.tier is auto";
+        world
+            .cluster
+            .annotate(&store, names::IGNORE_PATHS, Some(rule));
+        if is_long {
+            let put = response(202, &accepted, None);
+            world.azure.script(armature_azure::Method::Put, STORE, put);
+            let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+            world
+                .azure
+                .script(armature_azure::Method::Get, OPERATION, done);
+        }
+        for _ in 0..4 {
+            world.pass(&store).await;
+            world.clock.advance(15);
+        }
+        assert_eq!(world.ready(&store), "True//Succeeded");
+        let bodies = world.azure.take_bodies();
+        assert_eq!(bodies[0]["properties"]["capacity"], 9, "{tier:?} {is_long}");
+        assert_eq!(world.told_of_owned(), 1, "{tier:?} {is_long}");
+    }
+}
