@@ -26,6 +26,9 @@ use crate::pass_threads::{PassThreads, Timed};
 use crate::start_error::StartError;
 use crate::turn::Turn;
 
+#[cfg(test)]
+mod tests;
+
 /// How long passes that run may take to finish when the operator stops: shorter than the limit for the whole
 /// operator, so that the Lease can be given back.
 pub const DRAIN: Duration = Duration::from_secs(14);
@@ -41,7 +44,7 @@ pub struct Manager {
     /// Asks Azure what changed, where that is wanted.
     lookout: Option<Lookout>,
     time: Time,
-    threads: PassThreads,
+    threads: Arc<PassThreads>,
     namespaces: Vec<String>,
     metrics: Metrics,
     cluster: Cluster,
@@ -99,7 +102,7 @@ impl Manager {
             reconciler,
             lookout,
             time: config.time,
-            threads: PassThreads::start().map_err(StartError::Threads)?,
+            threads: Arc::new(PassThreads::start().map_err(StartError::Threads)?),
             namespaces: config.target_namespaces.clone(),
             metrics,
             cluster,
@@ -122,6 +125,11 @@ impl Manager {
     /// Who writes the events of objects: what waits is written at the end.
     pub fn events(&self) -> EventRecorder {
         self.cluster.recorder()
+    }
+
+    /// The threads on which it works. Connections that passes have opened end with them.
+    pub fn threads(&self) -> Arc<PassThreads> {
+        Arc::clone(&self.threads)
     }
 
     /// Watches objects until told to stop, so that all are known when this replica begins to manage them.
@@ -164,19 +172,19 @@ impl Manager {
             })
         };
         let threads = self.threads;
-        if let Some(threads) = threads.handle() {
-            self.queue.run_passes_on(threads.clone());
-        }
+        self.queue.run_passes_on(threads.handle().clone());
+        let (lookout, time) = (self.lookout, self.time);
         let looking_out = async {
-            if let Some(lookout) = &self.lookout {
-                lookout.run(self.time, stop.clone()).await;
+            if let Some(lookout) = lookout {
+                let told = stop.clone();
+                let asking = threads.run(async move { lookout.run(time, told).await });
+                // Not waited for at the end: a pass may hold its thread.
+                stop.run_until_cancelled(asking).await;
             }
         };
         tokio::join!(self.queue.run(work, stop.clone()), looking_out);
-        if timeout(LAST_WRITES, reconciler.write_deferred())
-            .await
-            .is_err()
-        {
+        let writing = threads.run(async move { reconciler.write_deferred().await });
+        if timeout(LAST_WRITES, writing).await.is_err() {
             tracing::warn!("the API server is too slow to write down all running operations");
         }
     }

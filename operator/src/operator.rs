@@ -25,6 +25,7 @@ use crate::health::Readiness;
 use crate::manager::Manager;
 use crate::metrics::{self, Endpoint, Profiles};
 use crate::migration::{self, Migrator};
+use crate::pass_threads::PassThreads;
 use crate::start_error::StartError;
 use crate::webhook::{self, Certificates};
 
@@ -49,6 +50,8 @@ pub struct Operator {
     readiness: Readiness,
     /// Writes the events of objects.
     events: Option<EventRecorder>,
+    /// Threads of passes, which end after all else.
+    threads: Option<Arc<PassThreads>>,
 }
 
 impl Operator {
@@ -63,6 +66,7 @@ impl Operator {
             certificate: None,
             readiness: Readiness::waiting_for("the Kubernetes API"),
             events: None,
+            threads: None,
         };
         if let Some(address) = config.health_listen {
             let listener = listen(address, "the health endpoints").await?;
@@ -115,6 +119,7 @@ impl Operator {
                 .finish(limit.max(Instant::now() + EVENTS_LIMIT))
                 .await;
         }
+        drop(self.threads.take());
     }
 
     /// Serves metrics, and manages objects in the background unless the mode says otherwise; with leader election,
@@ -129,6 +134,7 @@ impl Operator {
         let client = clients.requests().clone();
         let manager = Manager::new(config, clients, fence, self.stop.clone())?;
         self.events = Some(manager.events());
+        self.threads = Some(manager.threads());
         if let Some(address) = config.metrics_listen {
             let listener = listen(address, "metrics").await?;
             self.metrics = listener.local_addr().ok();

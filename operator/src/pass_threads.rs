@@ -1,8 +1,13 @@
 //! Threads of their own for passes over objects: what a tenant's object takes to compute holds up neither the conversion webhook, nor
 //! the Lease, nor watches and probes.
+//!
+//! A connection is driven on the threads of whoever opened it. So all that shares one with passes runs here, too: questions to Azure
+//! Resource Graph, which go by the same client and the same tokens, and the last writes of what passes know. What runs elsewhere
+//! has clients of its own ([`armature_runtime::kubernetes::Clients`]).
 
 use std::future::Future;
 use std::io;
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -10,6 +15,7 @@ use std::time::Duration;
 use armature_runtime::reconcile::queue::Look;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 
 /// How long a pass may compute without letting others have their turn, before the log names it.
 const LONG: Duration = Duration::from_secs(1);
@@ -17,8 +23,14 @@ const LONG: Duration = Duration::from_secs(1);
 /// Fewest threads: where one is held, others go on.
 const FEWEST: usize = 2;
 
+/// What each of them is called.
+pub const NAME: &str = "pass";
+
 /// The threads. They end with this value; what they compute then is not waited for.
-pub struct PassThreads(Option<Runtime>);
+pub struct PassThreads {
+    handle: Handle,
+    runtime: Option<Runtime>,
+}
 
 impl PassThreads {
     /// As many as there are processors for the process.
@@ -27,24 +39,42 @@ impl PassThreads {
     /// When the system gives no threads.
     pub fn start() -> io::Result<Self> {
         let processors = std::thread::available_parallelism().map_or(FEWEST, usize::from);
-        let threads = Builder::new_multi_thread()
+        let runtime = Builder::new_multi_thread()
             .worker_threads(processors.max(FEWEST))
-            .thread_name("pass")
+            .thread_name(NAME)
             .enable_all()
             .build()?;
-        Ok(Self(Some(threads)))
+        Ok(Self {
+            handle: runtime.handle().clone(),
+            runtime: Some(runtime),
+        })
     }
 
     /// Where passes are to run.
-    pub fn handle(&self) -> Option<&Handle> {
-        self.0.as_ref().map(Runtime::handle)
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Does work on these threads that is no pass. It is cut off where whoever waits for it is; nothing comes of it where the threads
+    /// have ended.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        let done = AbortOnDropHandle::new(self.handle.spawn(work)).await;
+        done.map_err(|error| match error.try_into_panic() {
+            // As if it had run here.
+            Ok(panic) => resume_unwind(panic),
+            Err(ended) => tracing::debug!(%ended, "the threads of passes have ended"),
+        })
+        .ok()
     }
 }
 
 impl Drop for PassThreads {
     fn drop(&mut self) {
-        if let Some(threads) = self.0.take() {
-            threads.shutdown_background();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
         }
     }
 }
@@ -112,7 +142,7 @@ mod tests {
     async fn a_pass_that_computes_holds_up_no_one_else() {
         let threads = PassThreads::start().unwrap();
         let queue = Queue::new(QueueSettings::default(), Arc::new(SystemRandom));
-        queue.run_passes_on(threads.handle().unwrap().clone());
+        queue.run_passes_on(threads.handle().clone());
         queue.add(look("hog").key);
         let stop = CancellationToken::new();
         let work = |look: Look| {

@@ -435,3 +435,19 @@ fn metrics_readers(are_asked: bool) -> MetricsReaders {
         false => MetricsReaders::Anyone,
     }
 }
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use clap::{Command, FromArgMatches};
+
+    use super::*;
+
+    /// What flags tell an operator.
+    pub async fn configured(kubernetes: kube::Config, flags: &[&str]) -> OperatorConfig {
+        let command = RunArguments::augment_args(Command::new("run"));
+        let matches = command.get_matches_from(["run"].iter().chain(flags));
+        let arguments = RunArguments::from_arg_matches(&matches).unwrap();
+        let told = arguments.told(&kubernetes).await.unwrap();
+        arguments.config(kubernetes, told).unwrap()
+    }
+}

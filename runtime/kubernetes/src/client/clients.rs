@@ -86,10 +86,13 @@ impl ApiServer for RecentAnswers {
     }
 }
 
-/// Clients of one API server: one for requests, one for the Lease, and as many as the watches need.
+/// Clients of one API server: one for requests, one for passes, one for the Lease, and as many as the watches need.
+///
+/// A connection is driven on the threads of whoever opened it, and whoever shares it waits for these.
 #[derive(Clone)]
 pub struct Clients {
     requests: Client,
+    passes: Client,
     lease: Client,
     watches: Arc<[Connection]>,
     answers: Arc<RecentAnswers>,
@@ -128,6 +131,7 @@ impl From<Client> for Clients {
         let streams = Arc::default();
         Self {
             requests: client.clone(),
+            passes: client.clone(),
             lease: client.clone(),
             watches: [Connection { client, streams }].into(),
             answers: Arc::default(),
@@ -161,15 +165,21 @@ impl Clients {
         let answers = Arc::<RecentAnswers>::default();
         Ok(Self {
             requests: build(config, Arc::clone(&answers), PATIENCE)?,
+            passes: build(config, Arc::clone(&answers), PATIENCE)?,
             lease: build(config, Arc::default(), LEASE_PATIENCE)?,
             watches: (0..connections).map(connection).collect::<Result<_, _>>()?,
             answers,
         })
     }
 
-    /// The client for everything that ends soon.
+    /// The client for everything that ends soon and is no pass over an object.
     pub fn requests(&self) -> &Client {
         &self.requests
+    }
+
+    /// The client of passes over objects, which may hold their threads, and with them these connections.
+    pub fn passes(&self) -> &Client {
+        &self.passes
     }
 
     /// The client of a leader for its Lease: on a connection of its own, so that a dead one is found in time.

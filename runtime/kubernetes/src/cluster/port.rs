@@ -117,7 +117,7 @@ impl Cluster {
     }
 
     fn api(&self, key: &ObjectKey) -> Api<StoredObject> {
-        Api::namespaced_with(self.clients.requests().clone(), &key.namespace, &key.kind)
+        Api::namespaced_with(self.clients.passes().clone(), &key.namespace, &key.kind)
     }
 
     /// The object as the server has it.
@@ -271,7 +271,7 @@ impl KubernetesPort for Cluster {
             // Nothing can have it.
             return Ok(None);
         }
-        let client = self.clients.requests().clone();
+        let client = self.clients.passes().clone();
         let label = || format!("{kind:?} {namespace}/{name}");
         match kind {
             DataKind::Secret => {
@@ -298,15 +298,15 @@ impl KubernetesPort for Cluster {
     }
 
     async fn digest_key(&self) -> Result<DigestKey, KubernetesError> {
-        self.digest_keys.get(self.clients.requests()).await
+        self.digest_keys.get(self.clients.passes()).await
     }
 
     async fn note_keys(&self) -> Result<NoteKeys, KubernetesError> {
-        self.digest_keys.of_notes(self.clients.requests()).await
+        self.digest_keys.of_notes(self.clients.passes()).await
     }
 
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {
-        let client = self.clients.requests().clone();
+        let client = self.clients.passes().clone();
         let namespace = owner.metadata.namespace.clone().unwrap_or_default();
         let label = || format!("{:?} {namespace}/{}", export.kind, export.name);
         if !is_object_name(&export.name) {
@@ -376,7 +376,7 @@ impl KubernetesPort for Cluster {
         &self,
         name: &str,
     ) -> Result<BTreeMap<String, String>, KubernetesError> {
-        let api: Api<Namespace> = Api::all(self.clients.requests().clone());
+        let api: Api<Namespace> = Api::all(self.clients.passes().clone());
         let call = api.get_metadata_opt(name);
         let found = request("read", || format!("Namespace {name}"), call).await?;
         Ok(found
