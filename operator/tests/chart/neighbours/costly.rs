@@ -5,7 +5,7 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::forms::{credential, group, says};
+use super::forms::{all_workers, credential, group, many, says};
 use super::tenants::Tenant;
 use crate::cluster::Cluster;
 
@@ -29,17 +29,21 @@ pub fn expressions<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a,
         let entries =
             (0..count).map(|at| json!({"name": "out", "key": format!("k{at}"), "value": value}));
         let entries: Vec<Value> = entries.collect();
-        for number in 0..3 {
-            let name = format!("expressions-{number}");
-            let mut object = group(&name, json!({}));
+        let with = |name: &str, entries: &[Value]| {
+            let mut object = group(name, json!({}));
             object["spec"]["operatorSpec"] = json!({"configMapExpressions": entries});
-            tenant.create(object).await;
-            says(tenant, &name, "one object may have 200").await;
-        }
+            object
+        };
         // As many as one may have, and each takes as long as it may.
-        let mut object = group("expressions-few", json!({}));
-        object["spec"]["operatorSpec"] = json!({"configMapExpressions": entries[..200]});
-        tenant.create(object).await;
+        let few = with("expressions-few", &entries[..200]);
+        let names: Vec<String> = (0..3)
+            .map(|number| format!("expressions-{number}"))
+            .collect();
+        let full = names.iter().map(|name| with(name, &entries));
+        tenant.create_all(full.chain([few])).await;
+        for name in &names {
+            says(tenant, name, "one object may have 200").await;
+        }
         says(tenant, "expressions-few", "together").await;
     }
     .boxed_local()
@@ -48,22 +52,28 @@ pub fn expressions<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a,
 /// Paths that are not compared, by the thousand, for values by the thousand.
 pub fn paths<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
-        let tags: Map<String, Value> = (0..40_000)
+        let tags: Map<String, Value> = (0..many(10_000, 40_000))
             .map(|tag| (format!("t{tag}"), json!("v")))
             .collect();
         let paths: Vec<String> = (0..20_000).map(|path| format!("tags.z{path}")).collect();
-        for (number, annotation) in [IGNORE_PATHS, KEEP_UNKNOWN].into_iter().enumerate() {
-            let name = format!("paths-{number}");
-            let mut object = group(&name, json!({"annotations": {annotation: paths.join(",")}}));
+        let with = |name: &str, annotations: Value| {
+            let mut object = group(name, json!({ "annotations": annotations }));
             object["spec"]["tags"] = json!(tags);
-            tenant.create(object).await;
-            says(tenant, &name, "at most 100 paths").await;
+            object
+        };
+        let (few, all) = (paths[..100].join(","), paths.join(","));
+        let objects = [
+            with("paths-ignored", json!({ IGNORE_PATHS: all })),
+            with("paths-kept", json!({ KEEP_UNKNOWN: all })),
+            with(
+                "paths-few",
+                json!({IGNORE_PATHS: few, KEEP_UNKNOWN: "tags"}),
+            ),
+        ];
+        tenant.create_all(objects).await;
+        for name in ["paths-ignored", "paths-kept"] {
+            says(tenant, name, "at most 100 paths").await;
         }
-        let few: Vec<&str> = paths[..100].iter().map(String::as_str).collect();
-        let annotations = json!({IGNORE_PATHS: few.join(","), KEEP_UNKNOWN: "tags"});
-        let mut object = group("paths-few", json!({"annotations": annotations}));
-        object["spec"]["tags"] = json!(tags);
-        tenant.create(object).await;
     }
     .boxed_local()
 }
@@ -72,12 +82,13 @@ pub fn paths<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
 pub fn tenants<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let many: Vec<String> = (0..100_000).map(|number| format!("t{number}")).collect();
+        let groups = all_workers(5);
         for number in 0..4 {
             let names = ("AZURE_ADDITIONAL_TENANTS", many.join(",").into_bytes());
-            credential(tenant, &format!("tenants-{number}"), names).await;
+            credential(tenant, &format!("tenants-{number}"), names, groups).await;
         }
         let long = ("AZURE_TENANT_ID", "t".repeat(900_000).into_bytes());
-        credential(tenant, "tenant-long", long).await;
+        credential(tenant, "tenant-long", long, groups).await;
         says(tenant, "tenants-0-0", "AZURE_ADDITIONAL_TENANTS").await;
         says(tenant, "tenant-long-0", "AZURE_TENANT_ID").await;
     }

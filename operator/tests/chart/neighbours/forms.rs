@@ -7,6 +7,7 @@ use armature_runtime::names::{
     BASELINE, CREDENTIAL_FROM, FINALIZER, NAMESPACE_CREDENTIAL, POLLER_RESUME_ID,
     POLLER_RESUME_TOKEN, PROTECT, RESOURCE_ID,
 };
+use armature_runtime::reconcile::queue::WORKERS;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::FutureExt;
@@ -50,11 +51,15 @@ const STORED: &str = "resources.azure.com/v1api20200601storage";
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
 /// What annotations of an object may have together is 256 KiB.
 const ANNOTATION: usize = 200 << 10;
-/// Groups that name a Secret with a credential.
-const MANY: usize = 50;
+
+/// Groups that name each of so many Secrets: together they would take all workers.
+pub(super) fn all_workers(secrets: usize) -> usize {
+    let groups = WORKERS.div_ceil(secrets) + 2;
+    many(groups, groups.max(50))
+}
 
 /// So many in CI, and so many by `cargo xtask test --all`.
-fn many(in_ci: usize, all: usize) -> usize {
+pub(super) fn many(in_ci: usize, all: usize) -> usize {
     match std::env::var_os("ARMATURE_ALL_VERSIONS") {
         Some(_) => all,
         None => in_ci,
@@ -246,11 +251,9 @@ fn unclaimed<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a,
 fn large_pages<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let text = noise(800 << 10);
-        for number in 0..many(50, 500) {
-            tenant
-                .create(stored(&format!("large-{number}"), json!(text)))
-                .await;
-        }
+        let objects =
+            (0..many(50, 500)).map(|number| stored(&format!("large-{number}"), json!(text)));
+        tenant.create_all(objects).await;
     }
     .boxed_local()
 }
@@ -259,7 +262,8 @@ fn large_pages<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()>
 fn forged<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
         let others = (0..20).map(|number| format!("look-{number}-0"));
-        for (number, other) in others.chain(["read".to_owned()]).enumerate() {
+        let others = others.chain(["read".to_owned()]).enumerate();
+        let objects = others.map(|(number, other)| {
             let things = format!("{SUBSCRIPTION}/resourceGroups/{other}/providers/Microsoft.Anything/things/x");
             let metadata = json!({
                 "name": format!("forged-{number}"), "finalizers": [FINALIZER],
@@ -269,19 +273,18 @@ fn forged<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
                     POLLER_RESUME_TOKEN: format!("{{\"url\":\"{SUBSCRIPTION}/resourceGroups/{other}\"}}"),
                 },
             });
-            tenant
-                .create(json!({
-                    "apiVersion": "managedidentity.azure.com/v1api20230131", "kind": "UserAssignedIdentity",
-                    "metadata": metadata, "spec": {"location": "westeurope", "owner": {"name": "nobody"}},
-                }))
-                .await;
-        }
+            json!({
+                "apiVersion": "managedidentity.azure.com/v1api20230131", "kind": "UserAssignedIdentity",
+                "metadata": metadata, "spec": {"location": "westeurope", "owner": {"name": "nobody"}},
+            })
+        });
+        tenant.create_all(objects).await;
     }
     .boxed_local()
 }
 
-/// A Secret with a credential, and groups that name it.
-pub(super) async fn credential(tenant: &Tenant, name: &str, more: (&str, Vec<u8>)) {
+/// A Secret with a credential, and so many groups that name it.
+pub(super) async fn credential(tenant: &Tenant, name: &str, more: (&str, Vec<u8>), groups: usize) {
     let mut data = json!({
         "AZURE_SUBSCRIPTION_ID": STANDARD.encode("00000000-0000-0000-0000-000000000001"),
         "AZURE_TENANT_ID": STANDARD.encode("t"), "AZURE_CLIENT_ID": STANDARD.encode("c"),
@@ -292,12 +295,11 @@ pub(super) async fn credential(tenant: &Tenant, name: &str, more: (&str, Vec<u8>
             json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": data}),
         )
         .await;
-    for number in 0..MANY {
+    let of_group = |number| {
         let metadata = json!({"annotations": {CREDENTIAL_FROM: name}});
-        tenant
-            .create(group(&format!("{name}-{number}"), metadata))
-            .await;
-    }
+        group(&format!("{name}-{number}"), metadata)
+    };
+    tenant.create_all((0..groups).map(of_group)).await;
 }
 
 fn files<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
@@ -313,7 +315,13 @@ fn files<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()>
         let pipe = pipe.display().to_string();
         for (name, path) in [("zero", "/dev/zero"), ("pipe", &pipe)] {
             let file = ("AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS", path.into());
-            credential(tenant, name, file).await;
+            credential(tenant, name, file, all_workers(2)).await;
+            says(
+                tenant,
+                &format!("{name}-0"),
+                "it is not in a folder for such files",
+            )
+            .await;
         }
     }
     .boxed_local()
@@ -323,8 +331,11 @@ fn certificates<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()
     async move {
         // As PKCS#12 begins.
         let mut archive = vec![0x30, 0x82, 0xff, 0xff];
-        archive.extend(noise(500 << 10).into_bytes());
-        credential(tenant, "certificate", ("AZURE_CLIENT_CERTIFICATE", archive)).await;
+        // As long as one may be.
+        archive.extend(noise(250 << 10).into_bytes());
+        let archive = ("AZURE_CLIENT_CERTIFICATE", archive);
+        credential(tenant, "certificate", archive, all_workers(1)).await;
+        says(tenant, "certificate-0", "it is neither PEM nor PKCS#12").await;
     }
     .boxed_local()
 }
@@ -332,10 +343,13 @@ fn certificates<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()
 /// A value of ASN.1 in DER.
 fn der(tag: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     let content = parts.concat();
-    let length = u16::try_from(content.len()).unwrap().to_be_bytes();
-    let mut value = vec![tag, 0x82, length[0], length[1]];
-    value.extend(content);
-    value
+    // No longer than they need to be, or it is no DER and nobody reads on.
+    let length = match u16::try_from(content.len()).unwrap().to_be_bytes() {
+        [0, short @ ..128] => vec![short],
+        [0, length] => vec![0x81, length],
+        [high, low] => vec![0x82, high, low],
+    };
+    [vec![tag], length, content].concat()
 }
 
 /// A PKCS#12 file without a MAC, whose one part asks for scrypt with N = 2²⁰ and r = 8.
@@ -371,20 +385,20 @@ fn scrypt<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
         // Each is another one: what is known of one says nothing of the next.
         for number in 0..5 {
             let archive = ("AZURE_CLIENT_CERTIFICATE", scrypt_archive());
-            credential(tenant, &format!("scrypt-{number}"), archive).await;
+            credential(tenant, &format!("scrypt-{number}"), archive, all_workers(5)).await;
         }
+        says(tenant, "scrypt-0-0", "scrypt with more than 32 MiB").await;
     }
     .boxed_local()
 }
 
 fn failing<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
     async move {
-        for number in 0..many(100, 1000) {
+        let objects = (0..many(100, 1000)).map(|number| {
             let metadata = json!({"annotations": {CREDENTIAL_FROM: NAMESPACE_CREDENTIAL}});
-            tenant
-                .create(group(&format!("failing-{number}"), metadata))
-                .await;
-        }
+            group(&format!("failing-{number}"), metadata)
+        });
+        tenant.create_all(objects).await;
     }
     .boxed_local()
 }

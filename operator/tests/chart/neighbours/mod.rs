@@ -61,10 +61,14 @@ async fn odd_objects_of_one_tenant_cost_no_other() {
     let quiet = load.take().await;
     println!("alone: {quiet:?}");
     for (name, form) in FORMS {
+        let begun = Instant::now();
         form(&cluster, &odd).await;
+        let (made, loaded) = (begun.elapsed(), Instant::now());
         waits_no_longer(&mut load, quiet, name).await;
-        let all = lists_all(&cluster).await;
-        println!("beside {name}: {all:?} for all namespaces");
+        let (loaded, all) = (loaded.elapsed(), lists_all(&cluster).await);
+        println!(
+            "beside {name}: {all:?} for all namespaces; made in {made:.1?}, looked at in {loaded:.1?}"
+        );
     }
     // From now on everything comes from lists.
     pod.terminate().await;

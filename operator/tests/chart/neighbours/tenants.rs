@@ -1,5 +1,6 @@
 //! Tenants: each may do in one namespace what an editor may, and nothing else.
 
+use futures::{StreamExt, stream};
 use kube::api::{Api, DynamicObject, PostParams};
 use kube::config::Kubeconfig;
 use kube::core::{ApiResource, GroupVersionKind};
@@ -9,6 +10,9 @@ use crate::cluster::Cluster;
 
 /// Groups of the kinds that are installed.
 const GROUPS: [&str; 2] = ["resources.azure.com", "managedidentity.azure.com"];
+
+/// Objects that are created at the same time.
+const AT_ONCE: usize = 8;
 
 /// A tenant of one namespace.
 pub struct Tenant {
@@ -67,5 +71,13 @@ impl Tenant {
             let object: String = object.to_string().chars().take(300).collect();
             panic!("{error}: {object}");
         }
+    }
+
+    /// Creates objects, some at a time.
+    pub async fn create_all(&self, objects: impl IntoIterator<Item = Value>) {
+        let objects = stream::iter(objects);
+        objects
+            .for_each_concurrent(AT_ONCE, |object| self.create(object))
+            .await;
     }
 }
