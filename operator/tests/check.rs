@@ -19,6 +19,8 @@ use serde_json::{Value, json};
 const RESOURCES: &str = "resources.azure.com";
 const GROUP: &str = "resources.azure.com/v1api20200601";
 const OPERATOR: &str = "armature-system";
+/// Part of a value that nobody may be shown.
+const LONG: &str = "hunter2";
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
 
 async fn secret(world: &World, name: &str, values: &Value) {
@@ -126,6 +128,10 @@ async fn what_is_foretold_is_what_the_operator_says() {
         "a-file",
         "a-certificate",
         "a-cloud",
+        "a-tenants",
+        "a-long",
+        "expressions",
+        "paths",
     ];
     let allowed = allowed.map(|name| format!("{SUBSCRIPTION}/resourceGroups/{name}"));
     annotate_namespace(&world, &allowed.join(" ")).await;
@@ -148,6 +154,11 @@ async fn what_is_foretold_is_what_the_operator_says() {
                 "AZURE_RESOURCE_MANAGER_AUDIENCE": "https://management.chinacloudapi.cn",
             }),
         ),
+        (
+            "tenants",
+            json!({"AZURE_CLIENT_SECRET": "x", "AZURE_ADDITIONAL_TENANTS": "t-1,t-2,t-3,t-4"}),
+        ),
+        ("long", json!({"AZURE_CLIENT_SECRET": LONG.repeat(1000)})),
     ] {
         secret(&world, name, &values).await;
         world
@@ -158,7 +169,21 @@ async fn what_is_foretold_is_what_the_operator_says() {
         .map(|tag| (format!("t{tag}"), json!("x")))
         .collect();
     let text = format!("{SUBSCRIPTION}/resourceGroups/others");
+    let expressions =
+        (0..201).map(|at| json!({"name": "out", "key": format!("k{at}"), "value": "'x'"}));
+    let expressions: Vec<Value> = expressions.collect();
+    let paths = vec!["tags.x"; 101].join(",");
     let objects = [
+        group(
+            "expressions",
+            json!({}),
+            json!({"operatorSpec": {"configMapExpressions": expressions}}),
+        ),
+        group(
+            "paths",
+            json!({"armature.azure.com/ignore-paths": paths}),
+            json!({}),
+        ),
         group("outside", json!({}), json!({})),
         group("text", json!({}), json!({"tags": {"see": text}})),
         group(
@@ -200,6 +225,16 @@ async fn what_is_foretold_is_what_the_operator_says() {
         ),
         ("many", "Failed", ""),
         ("unknown", "Failed", ""),
+        (
+            "expressions",
+            "FailedWritingAdditionalKubernetesObjects",
+            "spec.operatorSpec",
+        ),
+        (
+            "paths",
+            "InvalidAnnotation",
+            "metadata.annotations[armature.azure.com/ignore-paths]",
+        ),
     ] {
         let said = said(&world, kind, name, reason).await;
         let found = of(&checked_now, "ResourceGroup", name);
@@ -217,12 +252,15 @@ async fn what_is_foretold_is_what_the_operator_says() {
         ("file", "AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS"),
         ("certificate", "AZURE_CLIENT_CERTIFICATE"),
         ("cloud", "AZURE_RESOURCE_MANAGER_ENDPOINT"),
+        ("tenants", "AZURE_ADDITIONAL_TENANTS"),
+        ("long", "AZURE_CLIENT_SECRET"),
     ] {
         let said = said(&world, kind, &format!("a-{name}"), "Failed").await;
         let found = of(&checked_now, "Secret", name);
         assert_eq!(found[0][1], format!("data.{key}"), "{found:?}");
         assert!(said.contains(found[0][2]), "{name}: {said}\n{found:?}");
     }
+    assert!(!checked_now.to_string().contains(LONG), "{checked_now}");
     // A default for namespaces without scopes, and one for those that have some.
     annotate_namespace(&world, SUBSCRIPTION).await;
     let wide = checked(&world, "", 1).await;

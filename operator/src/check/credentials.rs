@@ -9,6 +9,7 @@ use armature_runtime::azure::credential::{
     check_bounds, identity_folders, is_true, operator_identity, secret_identity,
 };
 use armature_runtime::names;
+use armature_runtime::reconcile::object_name::is_object_name;
 use armature_runtime::resource::Object;
 
 use crate::installation::Variables;
@@ -81,7 +82,7 @@ pub fn named(objects: &[Object]) -> BTreeSet<(String, String)> {
         let annotations = object.metadata.annotations.as_ref();
         let own = annotations.and_then(|annotations| annotations.get(names::CREDENTIAL_FROM));
         // What no Secret can be called is told of the object.
-        let own = own.filter(|name| !name.is_empty() && !name.contains('/'));
+        let own = own.filter(|name| is_object_name(name));
         found.extend(own.map(|name| (namespace.clone(), name.clone())));
         found.insert((namespace, names::NAMESPACE_CREDENTIAL.to_owned()));
     }

@@ -53,7 +53,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn targets(&self) -> Targets {
+    pub(super) fn targets(&self) -> Targets {
         Targets::within(&self.reconciler.settings.export_bounds)
     }
 

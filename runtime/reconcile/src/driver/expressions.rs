@@ -7,7 +7,7 @@ use armature_engine::expression::{Allowance, Expression, Output, Produced, Scope
 use serde_json::{Map, Value};
 
 use super::pass::Pass;
-use super::unwritten::{Unwritten, export_failure};
+use super::unwritten::{Missing, Unwritten, export_failure};
 use crate::export_target::{Place, Targets};
 use crate::outcome::Failure;
 use crate::port::DataKind;
@@ -195,6 +195,30 @@ impl Pass<'_> {
             "spec.operatorSpec: configMapExpressions and secretExpressions have {count} expressions with those of labels and \
              annotations, and one object may have {MOST}; use one expression that gives a map for several keys, or another object"
         )))
+    }
+
+    /// Whether the expressions take more together than those of one object may. What values of Azure they would read is not known: those
+    /// that use one are left out.
+    pub(super) async fn check_allowance(&self) -> Result<(), Failure> {
+        let expressions = self.dynamic_exports()?;
+        if expressions.is_empty() {
+            return Ok(());
+        }
+        let (object, none) = (self.served()?, BTreeMap::new());
+        let (mut targets, mut allowance) = (self.targets(), Allowance::default());
+        let mut missing = Missing::default();
+        let without = expressions.iter().filter(|it| it.secrets().is_empty());
+        for expression in without {
+            // As an export does.
+            tokio::task::yield_now().await;
+            let added = expression.add_to(&mut targets, &object, &none, &mut allowance);
+            if let Err(Unwritten::Missing(message)) = added
+                && allowance.is_spent()
+            {
+                missing.add(message);
+            }
+        }
+        missing.outcome()
     }
 
     fn dynamic_export(

@@ -23,6 +23,18 @@ impl Pass<'_> {
     /// Steps 4b and 4c: everything that the payload names must exist, and exports must make sense: nothing is
     /// written to Azure for an object that ASO's webhook would refuse.
     pub(super) async fn resolve_inputs(&mut self) -> Result<(), KubernetesError> {
+        if let Err(failure) = self.check_exports() {
+            self.findings.inputs = Inputs {
+                outcome: Some(Err(failure)),
+                ..Inputs::default()
+            };
+            return Ok(());
+        }
+        self.look_up_inputs().await
+    }
+
+    /// The same without a look at exports.
+    pub(super) async fn look_up_inputs(&mut self) -> Result<(), KubernetesError> {
         let mut found = Inputs::default();
         found.outcome = Some(self.resolve(&mut found).await?);
         self.findings.inputs = found;
@@ -30,7 +42,6 @@ impl Pass<'_> {
     }
 
     async fn resolve(&mut self, found: &mut Inputs) -> Found<()> {
-        found!(self.check_exports());
         if self.findings.place.id.is_none() {
             let id = found!(self.build_id().await?);
             found!(self.check_scopes_of_place(&id).await?);

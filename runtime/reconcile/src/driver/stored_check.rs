@@ -62,7 +62,8 @@ impl StoredCheck {
     }
 }
 
-/// Whether a failure is the operator's own refusal of what is written, and not one that waits for something.
+/// Whether a failure is the operator's own refusal of what is written, and not one that waits for something. Of exports nothing is looked
+/// at that waits.
 fn is_for_good(failure: &Failure) -> bool {
     let ours = [
         reason::SCOPE_NOT_ALLOWED,
@@ -71,7 +72,8 @@ fn is_for_good(failure: &Failure) -> bool {
         reason::FAILED,
     ];
     // Without a credential that the namespace may use nothing is ever sent, however often it is tried.
-    failure.reason == reason::CREDENTIAL_NOT_FOUND
+    let whenever = [reason::CREDENTIAL_NOT_FOUND, reason::EXPORT_FAILED];
+    whenever.contains(&failure.reason.as_str())
         || failure.severity == Severity::Error && ours.contains(&failure.reason.as_str())
 }
 
@@ -99,14 +101,20 @@ impl Pass<'_> {
         if let Some(identity) = &self.findings.place.identity {
             found.add(identity);
         }
-        if view.deleting || !view.policy.allows_put() {
+        if view.deleting {
+            return Ok(());
+        }
+        // They are written of what is only read, too.
+        found.add(&self.check_exports());
+        found.add(&self.check_allowance().await);
+        if !view.policy.allows_put() {
             return Ok(());
         }
         self.perform(Action::FindHolder).await?;
         if matches!(self.findings.place.holder, Some(Holder::Other(_))) {
             return Ok(());
         }
-        self.perform(Action::ResolveInputs).await?;
+        self.look_up_inputs().await?;
         let inputs = self.findings.inputs.outcome.clone();
         let is_complete = inputs.as_ref().is_some_and(Result::is_ok);
         found.add(&inputs.unwrap_or(Ok(())));
