@@ -55,7 +55,9 @@ impl Pass<'_> {
             let event = self.with_credential(event);
             self.record(event).await;
         }
-        if let (Some(carried), Write::Completed | Write::Running(_)) = (carried, &begun) {
+        // What got no answer may have arrived, and is noted as sent.
+        let may_be_there = is_unheard || matches!(begun, Write::Completed | Write::Running(_));
+        if let Some(carried) = carried.filter(|_| may_be_there) {
             self.record(carried).await;
         }
         if let Some(operation) = operation {
