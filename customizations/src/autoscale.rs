@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use armature_runtime::arm::ArmContext;
 use armature_runtime::azure::Method;
 use armature_runtime::extension::{Context, ExtensionError, ScaleLookup};
 use async_trait::async_trait;
@@ -49,7 +50,7 @@ impl ScaleLookup for AutoscaleSettings {
         let Some(subscription) = id.subscription() else {
             return Ok(None);
         };
-        let key = (context.arm.owner().await, subscription.to_lowercase());
+        let key = (context.arm().owner().await, subscription.to_lowercase());
         let kept = self.lists().get(&key).cloned();
         let kept = kept.filter(|(at, _)| now.duration_since(*at) < KEPT_FOR);
         let settings = match kept {
@@ -92,8 +93,8 @@ async fn list(context: &Context, subscription: &str) -> Result<Vec<Setting>, Ext
         "/subscriptions/{subscription}/providers/Microsoft.Insights/autoscalesettings?api-version={API_VERSION}"
     );
     // A namespace that may use one group may know between which numbers its own resources are scaled.
-    context.arm.admit_path(Method::Get, &url);
-    let answer = context.arm.get_all(&url).await?;
+    context.arm().admit_path(Method::Get, &url);
+    let answer = context.arm().get_all(&url).await?;
     let items = answer["value"].as_array();
     Ok(items.into_iter().flatten().filter_map(setting).collect())
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use armature_runtime::arm::ArmAccess;
 use armature_runtime::azure::{CredentialKey, Request, Response, Transport, TransportError};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::{
-    ArmAccess, Context, ExtensionError, Next, PostCheck, PreCheck, PreReconciliationChecker,
+    Context, ExtensionError, Next, PostCheck, PreCheck, PreReconciliationChecker,
     PreReconciliationOwnerChecker, Resolver,
 };
 use armature_runtime::id::RemoteId;
@@ -63,7 +64,7 @@ impl Doubles {
         let key = CredentialKey::Global;
         Context {
             resolver: Resolver::new(Arc::new(self.clone()), "test".to_owned()),
-            arm: ArmAccess::new(Arc::new(self.clone()), key),
+            access: ArmAccess::new(Arc::new(self.clone()), key).into(),
             id: None,
             api_version: "",
             owner: None,

@@ -4,14 +4,15 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use armature_runtime::arm::lookout::{Lookout, Parts, Terms};
+use armature_runtime::arm::{Arm, FencedTransport};
 use armature_runtime::azure;
 use armature_runtime::azure::budget::Budget;
 use armature_runtime::kubernetes::{Clients, Cluster, EventRecorder, WatchEnded, Watches};
 use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
-use armature_runtime::reconcile::fence::{Fence, FencedTransport};
-use armature_runtime::reconcile::lookout::{Lookout, Parts, Terms};
+use armature_runtime::reconcile::fence::Fence;
 use armature_runtime::reconcile::queue::{Look, Queue, QueueSettings};
 use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::{Clock, Time};
@@ -42,6 +43,8 @@ pub struct Manager {
     turn: Arc<Turn>,
     reconciler: Reconciler,
     /// Asks Azure what changed, where that is wanted.
+    /// How many requests Azure takes, for all objects together.
+    budget: Arc<Budget>,
     lookout: Option<Lookout>,
     time: Time,
     threads: Arc<PassThreads>,
@@ -75,14 +78,14 @@ impl Manager {
             .fenced_by(fence.clone());
         let arm = azure::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
         let metrics = Metrics::new(config.kinds);
+        let arm = Arc::new(FencedTransport::new(
+            metrics.transport(Arc::new(arm)),
+            fence,
+        ));
+        let budget = Arc::new(Budget::new(config.arm_budget));
         let reconciler = Reconciler {
             kubernetes: metrics.kubernetes(Arc::new(cluster.clone())),
-            arm: Arc::new(FencedTransport::new(
-                metrics.transport(Arc::new(arm)),
-                fence,
-            )),
-            remotes: Remotes::default(),
-            budget: Arc::new(Budget::new(config.arm_budget)),
+            remotes: Remotes::new(Arc::new(Arm::new(arm.clone(), budget.clone()))),
             extensions: armature_customizations::registry()?,
             deferred: Arc::default(),
             absences: Arc::default(),
@@ -95,11 +98,12 @@ impl Manager {
             settings: pass_settings(config),
             cancellation,
         };
-        let lookout = lookout(config, &reconciler, &cluster, &queue);
+        let lookout = lookout(config, (arm, budget.clone()), &reconciler, &cluster, &queue);
         Ok(Self {
             queue,
             turn,
             reconciler,
+            budget,
             lookout,
             time: config.time,
             threads: Arc::new(PassThreads::start().map_err(StartError::Threads)?),
@@ -116,7 +120,7 @@ impl Manager {
             self.cluster.clone(),
             Arc::clone(&self.turn),
         );
-        let budget = self.reconciler.budget.clone();
+        let budget = self.budget.clone();
         let left_alone = self.reconciler.left_alone.clone();
         let lookout = self.lookout.clone();
         self.metrics.registry(state, budget, left_alone, lookout)
@@ -209,6 +213,7 @@ fn pass_settings(config: &OperatorConfig) -> Settings {
 /// Who asks Azure what changed, if anybody does: where nothing is looked at without need, nobody.
 fn lookout(
     config: &OperatorConfig,
+    (arm, budget): (Arc<FencedTransport>, Arc<Budget>),
     reconciler: &Reconciler,
     cluster: &Cluster,
     queue: &Queue,
@@ -219,8 +224,8 @@ fn lookout(
         shortest: config.graph_period?,
     };
     let lookout = Lookout::new(Parts {
-        arm: reconciler.arm.clone(),
-        budget: reconciler.budget.clone(),
+        arm,
+        budget,
         inventory: Arc::new(cluster.clone()),
         readers: Arc::new(queue.clone()),
         written: reconciler.written.clone(),

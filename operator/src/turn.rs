@@ -5,9 +5,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use armature_runtime::azure::budget::Urgency;
 use armature_runtime::kubernetes::{ObjectCache, Wake};
 use armature_runtime::reconcile::queue::Queue;
+use armature_runtime::reconcile::urgency::Urgency;
 use armature_runtime::resource::ObjectKey;
 
 /// The way from the watches to a queue.

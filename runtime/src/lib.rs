@@ -18,6 +18,7 @@ pub use armature_azure as azure;
 pub use armature_engine as engine;
 pub use armature_kubernetes as kubernetes;
 pub use armature_reconcile as reconcile;
+pub use armature_reconcile::arm;
 pub use armature_reconcile::extension;
 #[cfg(feature = "testing")]
 pub use armature_shapes::testing;

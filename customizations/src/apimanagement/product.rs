@@ -1,6 +1,7 @@
 //! Product: Azure keeps one that somebody has subscribed to, unless it is told to delete the subscriptions too.
 
 use armature_generated::apimanagement::hub::{Product, ProductKind};
+use armature_runtime::arm::ArmContext;
 use armature_runtime::extension::{Context, Deleter, ExtensionError, Next};
 use armature_runtime::reconcile::outcome::Write;
 use async_trait::async_trait;
@@ -21,7 +22,7 @@ impl Deleter for ProductDeletion {
     ) -> Result<Write, ExtensionError> {
         let url = context.url()?;
         context
-            .arm
+            .arm()
             .delete(&format!("{url}&deleteSubscriptions=true"))
             .await?;
         next.call().await

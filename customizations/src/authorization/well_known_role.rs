@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use armature_generated::authorization::hub::{RoleAssignment, RoleAssignmentKind};
+use armature_runtime::arm::ArmContext;
 use armature_runtime::extension::{ArmResourceModifier, Context, ExtensionError, Next};
 use armature_runtime::quote::shortened;
 use async_trait::async_trait;
@@ -64,7 +65,7 @@ impl WellKnownRole {
     /// The last segment of the role's id; `None` where there is no Azure that has roles, as when manifests are rendered.
     async fn role(&self, context: &Context, name: &str) -> Result<Option<String>, ExtensionError> {
         let known = name.trim().to_lowercase();
-        let endpoint = context.arm.endpoint().await;
+        let endpoint = context.arm().endpoint().await;
         let kept = self.kept(&endpoint);
         let now = Instant::now();
         if let Some(role) = kept.and_then(|read| answer(&read, now, &known)) {
@@ -121,7 +122,7 @@ async fn list(context: &Context) -> Result<Option<Roles>, ExtensionError> {
     let mut roles = Roles::new();
     let mut url = LIST.to_owned();
     for _ in 0..PAGES {
-        let Some(page) = context.arm.get(&url).await? else {
+        let Some(page) = context.arm().get(&url).await? else {
             return Ok(None);
         };
         let items = page.get("value").and_then(Value::as_array);

@@ -6,6 +6,7 @@ use armature_generated::dataprotection::hub::backup_vaults_backup_instance::{
 use armature_generated::dataprotection::hub::{
     BackupVaultsBackupInstance, BackupVaultsBackupInstanceKind,
 };
+use armature_runtime::arm::ArmContext;
 use armature_runtime::extension::{
     Context, ExtensionError, Next, PostCheck, PostReconciliationChecker,
 };
@@ -113,9 +114,9 @@ fn reason(error: &UserFacingErrorStatus) -> String {
 async fn look_again(context: &Context) -> Result<&'static str, ExtensionError> {
     let url = context.action_url("sync")?;
     let body = json!({"syncType": "Default"});
-    match context.arm.post(&url, Some(body)).await {
+    match context.arm().post(&url, Some(body)).await {
         Ok(_) => Ok("; Azure was asked to look again"),
-        Err(ExtensionError::Azure { error, .. }) if error.status == Some(409) => {
+        Err(ExtensionError::Azure { error, .. }) if error.status() == Some(409) => {
             Ok("; Azure is looking again")
         }
         Err(error) => Err(error),

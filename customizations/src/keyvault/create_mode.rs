@@ -1,6 +1,7 @@
 //! Vault: the values of `createMode` that Azure does not have.
 
 use armature_generated::keyvault::hub::{Vault, VaultKind};
+use armature_runtime::arm::ArmContext;
 use armature_runtime::azure::Method;
 use armature_runtime::extension::{
     ArmResourceModifier, Context, ExtensionError, Next, PreCheck, PreReconciliationChecker,
@@ -38,8 +39,8 @@ impl PreReconciliationChecker for VaultCreateMode {
         if vault.status.is_none() && wanted(vault) == Some(Mode::PurgeThenCreate) {
             let (id, deleted) = deleted_vault_id(context, vault)?;
             let url = deleted.url(context.api_version);
-            context.arm.admit_path(Method::Get, &url);
-            if let Some(kept) = context.arm.get(&url).await? {
+            context.arm().admit_path(Method::Get, &url);
+            if let Some(kept) = context.arm().get(&url).await? {
                 if !was_at(&kept, id) {
                     return Err(ExtensionError::Other(format!(
                         "the deleted vault {} is not purged for {id}, because it was elsewhere, and may be somebody else's: \
@@ -48,7 +49,7 @@ impl PreReconciliationChecker for VaultCreateMode {
                     )));
                 }
                 let purge = url.replacen('?', "/purge?", 1);
-                context.arm.admit_path(Method::Post, &purge);
+                context.arm().admit_path(Method::Post, &purge);
                 return Ok(PreCheck::First(Prerequisite {
                     url: purge,
                     message: format!("purging the deleted vault {}", deleted.name()),
@@ -98,8 +99,8 @@ async fn create_or_recover(
 ) -> Result<&'static str, ExtensionError> {
     let (id, deleted) = deleted_vault_id(context, vault)?;
     let url = deleted.url(context.api_version);
-    context.arm.admit_path(Method::Get, &url);
-    let Some(kept) = context.arm.get(&url).await? else {
+    context.arm().admit_path(Method::Get, &url);
+    let Some(kept) = context.arm().get(&url).await? else {
         return Ok("default");
     };
     if was_at(&kept, id) {

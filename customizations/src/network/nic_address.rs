@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use armature_generated::network::hub::{PrivateEndpoint, PrivateEndpointKind};
+use armature_runtime::arm::ArmContext;
 use armature_runtime::extension::{Context, ExtensionError, KubernetesConfigExporter, Next};
 use armature_runtime::id::ResourceId;
 use async_trait::async_trait;
@@ -34,7 +35,7 @@ impl KubernetesConfigExporter for PrimaryNicAddress {
         if let Some(id) = first_interface(endpoint) {
             let id = ResourceId::parse(id);
             let id = id.map_err(|error| ExtensionError::Other(error.to_string()))?;
-            let interface = context.arm.get(&id.url(context.api_version)).await?;
+            let interface = context.arm().get(&id.url(context.api_version)).await?;
             let address = interface.as_ref().and_then(private_address);
             values.extend(address.map(|address| (KEY.to_owned(), address.to_owned())));
         }

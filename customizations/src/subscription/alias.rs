@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use armature_generated::subscription::hub::{Alias, AliasKind};
+use armature_runtime::arm::ArmContext;
 use armature_runtime::extension::{
     Context, Deleter, ExtensionError, Next, SuccessfulCreationHandler,
 };
@@ -36,21 +37,21 @@ impl Deleter for CancelSubscription {
         _alias: &Alias,
         next: Next<'_, Write>,
     ) -> Result<Write, ExtensionError> {
-        let known = context.arm.get(&context.url()?).await?;
+        let known = context.arm().get(&context.url()?).await?;
         let name = known
             .as_ref()
             .and_then(|alias| alias.pointer(NAMED)?.as_str());
         if let Some(name) = name.filter(|name| !name.is_empty()) {
-            context.arm.admit_subscription(name);
+            context.arm().admit_subscription(name);
             let subscription = format!("/subscriptions/{name}");
             let question = format!("{subscription}?api-version={SUBSCRIPTIONS}");
-            let found = context.arm.get(&question).await?;
+            let found = context.arm().get(&question).await?;
             if found.as_ref().is_some_and(is_in_use) {
                 let version = context.api_version;
                 let cancel = format!(
                     "{subscription}/providers/Microsoft.Subscription/cancel?api-version={version}"
                 );
-                context.arm.post(&cancel, None).await?;
+                context.arm().post(&cancel, None).await?;
             }
         }
         next.call().await

@@ -3,10 +3,10 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use armature_runtime::arm::testing::response;
 use armature_runtime::azure::Method;
 use armature_runtime::names::CHILD_RESOURCE_ID_OVERRIDE;
 use armature_runtime::reconcile::port::DataKind;
-use armature_runtime::reconcile::testing::response;
 use serde_json::{Value, json};
 
 use crate::busy::{self, SENT, WAITS, owned};

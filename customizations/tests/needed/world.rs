@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use armature_generated::KINDS;
+use armature_runtime::arm::ArmAccess;
+use armature_runtime::arm::testing::{MemoryAzure, reconciler};
 use armature_runtime::azure::CredentialKey;
 use armature_runtime::conversion;
-use armature_runtime::extension::{ArmAccess, Context, Registry, Resolver};
+use armature_runtime::extension::{Context, Registry, Resolver};
 use armature_runtime::id::ResourceId;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::names;
 use armature_runtime::reconcile::driver::Reconciler;
-use armature_runtime::reconcile::testing::{Journal, MemoryAzure, MemoryCluster, reconciler};
+use armature_runtime::reconcile::testing::{Journal, MemoryCluster};
 use armature_runtime::resource::{Kind, Object, ObjectKey};
 use serde_json::{Value, json};
 
@@ -135,7 +137,7 @@ impl World {
         };
         let context = Context {
             resolver: Resolver::new(self.cluster.clone(), "default".to_owned()),
-            arm: ArmAccess::new(self.azure.clone(), CredentialKey::Global),
+            access: ArmAccess::new(self.azure.clone(), CredentialKey::Global).into(),
             id: Some(ResourceId::parse(id).unwrap()),
             api_version: "",
             owner: None,

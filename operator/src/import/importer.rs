@@ -4,9 +4,10 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use armature_progress::Progress;
+use armature_runtime::arm::ArmAccess;
 use armature_runtime::conversion;
 use armature_runtime::engine::status::status_from_arm;
-use armature_runtime::extension::{ArmAccess, Context, Import, Registry, Resolver};
+use armature_runtime::extension::{Context, Import, Registry, Resolver};
 use armature_runtime::id::ResourceId;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::resource::{Kind, Object};
@@ -206,7 +207,7 @@ impl Visitor<'_> {
         let reading = Arc::new(Reading::new(self.setting.reader.transport()));
         let context = Context {
             resolver: Resolver::new(Arc::new(cluster), String::new()),
-            arm: ArmAccess::new(reading, self.setting.reader.credential()),
+            access: ArmAccess::new(reading, self.setting.reader.credential()).into(),
             id: Some(id.clone()),
             api_version: version.api_version,
             owner: None,

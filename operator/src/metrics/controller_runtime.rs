@@ -11,9 +11,9 @@ use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use armature_runtime::azure::budget::Urgency;
 use armature_runtime::reconcile::backoff::{Requeue, RetryClass};
 use armature_runtime::reconcile::queue::Queue;
+use armature_runtime::reconcile::urgency::Urgency;
 use armature_runtime::resource::Kind;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{

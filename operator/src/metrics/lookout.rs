@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use armature_runtime::reconcile::lookout::{Figures, Lookout, Standing, Verdict};
+use armature_runtime::arm::lookout::{Figures, Lookout, Standing, Verdict};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;

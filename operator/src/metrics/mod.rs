@@ -33,13 +33,13 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use armature_runtime::arm::lookout::Lookout;
 use armature_runtime::azure::Transport;
 use armature_runtime::azure::budget::Budget;
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::left_alone::LeftAlone;
-use armature_runtime::reconcile::lookout::Lookout;
 use armature_runtime::reconcile::port::KubernetesPort;
 use armature_runtime::resource::Kind;
 use prometheus_client::encoding::EncodeLabelSet;

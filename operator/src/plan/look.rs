@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use armature_runtime::arm::Arm;
 use armature_runtime::azure::Transport;
 use armature_runtime::azure::budget::Budget;
 use armature_runtime::engine::expression::Cache;
@@ -120,11 +121,10 @@ impl Looker {
     }
 
     fn reconciler(&self, kubernetes: Arc<Seen>, key: &ObjectKey) -> Reconciler {
+        let arm = Arm::new(self.transport(key), self.budget.clone());
         Reconciler {
             kubernetes,
-            arm: self.transport(key),
-            remotes: Remotes::default(),
-            budget: self.budget.clone(),
+            remotes: Remotes::new(Arc::new(arm)),
             extensions: self.extensions.clone(),
             deferred: Arc::default(),
             absences: Arc::default(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use armature_runtime::arm::Arm;
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::id::{RemoteId, ResourceId};
 use armature_runtime::reconcile::allowed_scopes::Enforcement;
@@ -202,12 +203,11 @@ impl<'a> Passes<'a> {
     }
 
     fn reconciler(&self, kubernetes: Arc<Cluster>, azure: Arc<Recording>) -> Reconciler {
+        // As much as one object may need: the time in which the budget would fill again does not pass.
+        let arm = Arm::new(azure, Arc::default());
         Reconciler {
             kubernetes,
-            arm: azure,
-            remotes: Remotes::default(),
-            // As much as one object may need: the time in which it would fill again does not pass.
-            budget: Arc::default(),
+            remotes: Remotes::new(Arc::new(arm)),
             extensions: self.setting.extensions.clone(),
             deferred: Arc::default(),
             absences: Arc::default(),

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use armature_azure::budget::Urgency;
-
 use super::annotations::SyncPeriod;
+use crate::urgency::Urgency;
 
 /// Randomness, injected so that tests know the outcome.
 pub trait Random: Send + Sync {

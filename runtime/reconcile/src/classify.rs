@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
-use armature_azure::CloudError;
 use armature_shapes::kind::{ErrorClass, ErrorRule};
 
 use super::backoff::RetryClass;
 use super::condition::Severity;
 use super::outcome::Failure;
+use crate::remote::RemoteError;
 
 const fn code(code: &'static str, class: ErrorClass) -> ErrorRule {
     ErrorRule {
@@ -78,7 +78,7 @@ static RULES: &[ErrorRule] = &[
     any(None, ErrorClass::RetrySlow),
 ];
 
-fn matches(rule: &ErrorRule, error: &CloudError) -> bool {
+fn matches(rule: &ErrorRule, error: &dyn RemoteError) -> bool {
     let says = |part: &str| {
         let message = error.to_string().to_lowercase();
         message.contains(&part.to_lowercase())
@@ -86,12 +86,12 @@ fn matches(rule: &ErrorRule, error: &CloudError) -> bool {
     rule.code.is_none_or(|code| code == error.code())
         && rule
             .status
-            .is_none_or(|status| error.status == Some(status))
+            .is_none_or(|status| error.status() == Some(status))
         && rule.message.is_none_or(says)
 }
 
 /// Class of an error: the kind's own rules come first.
-fn class_of(own: &[ErrorRule], error: &CloudError) -> ErrorClass {
+fn class_of(own: &[ErrorRule], error: &dyn RemoteError) -> ErrorClass {
     let mut rules = own.iter().chain(RULES);
     let rule = rules.find(|rule| matches(rule, error));
     rule.map_or(ErrorClass::RetrySlow, |rule| rule.class)
@@ -99,7 +99,11 @@ fn class_of(own: &[ErrorRule], error: &CloudError) -> ErrorClass {
 
 /// The failure that an Azure error becomes when no extension says otherwise: by the kind's own rules, then by those
 /// for all kinds. Whatever the class of a retry is, it waits at least as long as Azure asked for.
-pub fn classify(own: &[ErrorRule], error: &CloudError, retry_after: Option<Duration>) -> Failure {
+pub fn classify(
+    own: &[ErrorRule],
+    error: &dyn RemoteError,
+    retry_after: Option<Duration>,
+) -> Failure {
     let (severity, retry) = match class_of(own, error) {
         ErrorClass::Fatal => (Severity::Error, RetryClass::Slow),
         ErrorClass::RetryFast => (Severity::Warning, RetryClass::Fast),
@@ -117,15 +121,44 @@ pub fn classify(own: &[ErrorRule], error: &CloudError, retry_after: Option<Durat
 
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+    use std::sync::Arc;
+
     use super::*;
     use crate::backoff::Requeue;
 
-    fn error(code: &str, status: Option<u16>, message: &str) -> CloudError {
-        CloudError {
+    #[derive(Clone, Debug)]
+    struct Told {
+        code: String,
+        status: Option<u16>,
+        message: String,
+    }
+
+    impl fmt::Display for Told {
+        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str(&self.message)
+        }
+    }
+
+    impl RemoteError for Told {
+        fn status(&self) -> Option<u16> {
+            self.status
+        }
+
+        fn code(&self) -> &str {
+            &self.code
+        }
+
+        fn covering(&self, _: &[&str]) -> Arc<dyn RemoteError> {
+            Arc::new(self.clone())
+        }
+    }
+
+    fn error(code: &str, status: Option<u16>, message: &str) -> Told {
+        Told {
             status,
-            code: Some(code.to_owned()),
-            message: Some(message.to_owned()),
-            ..CloudError::default()
+            code: code.to_owned(),
+            message: message.to_owned(),
         }
     }
 

@@ -5,7 +5,8 @@
 //! | [`decide`](mod@decide) | the state machine: from [`view`] and [`observed`] to one [`action`] |
 //! | [`driver`] | performs actions and loops until the pass ends |
 //! | [`queue`] | which object is looked at when, and by how many workers |
-//! | [`lookout`] | asks Azure what changed, so that not everything needs to be read |
+//! | [`inventory`] | the objects of the cluster for whoever looks at all of them |
+//! | [`arm`] | Azure Resource Manager as a remote |
 //! | [`bookkeeping`] | what the operator notes in an object |
 //! | [`mod@persist`] | which of it, and which conditions, the end of a pass writes |
 //! | [`outcome`] | what one thing that was tried has come to |
@@ -18,7 +19,7 @@
 //! | [`fence`] | until when this replica may write |
 //! | [`left_alone`] | how many values are left to Azure, and by which right |
 //! | [`written`] | what was sent to Azure of late, so that the news of it is no news |
-//! | [`time`] | the time by which all of it waits |
+//! | [`time`], [`urgency`] | the time by which all of it waits, and whether somebody does |
 //! | [`allowed_scopes`] | which ARM ids objects of a namespace may be for |
 //! | [`azure_name`] | names in Azure that are UUIDs |
 //! | [`annotations`], [`policy`], [`names`] | what users may say, and all names on the wire |
@@ -39,7 +40,8 @@
 //!
 //! use armature_reconcile::backoff::Requeue;
 //! use armature_reconcile::extension::Registry;
-//! use armature_reconcile::testing::{Journal, MemoryAzure, MemoryCluster, reconciler};
+//! use armature_reconcile::arm::testing::{MemoryAzure, reconciler};
+//! use armature_reconcile::testing::{Journal, MemoryCluster};
 //! use armature_shapes::testing::kinds::GROUP;
 //! use serde_json::json;
 //!
@@ -65,6 +67,7 @@
 pub mod action;
 pub mod allowed_scopes;
 pub mod annotations;
+pub mod arm;
 pub mod azure_name;
 pub mod backoff;
 pub mod bookkeeping;
@@ -76,8 +79,8 @@ pub mod driver;
 pub mod export_target;
 pub mod extension;
 pub mod fence;
+pub mod inventory;
 pub mod left_alone;
-pub mod lookout;
 pub mod object_name;
 pub mod observed;
 pub mod outcome;
@@ -94,6 +97,7 @@ pub mod signature;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time;
+pub mod urgency;
 pub mod view;
 pub mod written;
 pub mod young;

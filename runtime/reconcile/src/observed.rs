@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use super::outcome::{Failure, Poll, Write};
 use super::port::Protection;
 use crate::extension::{PostCheck, PreCheck};
+use crate::remote::{Credential, Provisioning};
 
 /// State of the owner in the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,18 +29,6 @@ pub enum Resource {
     Found(Provisioning),
     /// 404.
     Missing,
-}
-
-/// What `properties.provisioningState` says (ARM RPC: `Succeeded`, `Failed` and `Canceled` are final, absent
-/// is `Succeeded`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Provisioning {
-    /// Nothing is going on.
-    Settled,
-    /// Something is going on, in Azure's word.
-    Running(String),
-    /// The latest operation failed or was cancelled, in Azure's word.
-    Failed(String),
 }
 
 /// How desired, what was sent and observed compare.
@@ -150,13 +139,6 @@ pub enum Holder {
     Leaving(String),
     /// Not all objects are known, for this reason.
     Unknown(String),
-}
-
-/// The credential that was chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Credential {
-    /// Its subscription.
-    pub subscription: String,
 }
 
 /// All that a pass knows beyond the object, as far as the next step depends on it.

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use armature_azure::budget::Urgency;
 use armature_reconcile::port::DataKind;
+use armature_reconcile::urgency::Urgency;
 use armature_shapes::id::RemoteId;
 use armature_shapes::resource::{Kind, Object, ObjectKey};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use armature_reconcile::annotations::Annotations;
-use armature_reconcile::lookout::Inventory;
+use armature_reconcile::inventory::Inventory;
 use armature_shapes::resource::{Object, ObjectKey};
 
 use super::port::Cluster;

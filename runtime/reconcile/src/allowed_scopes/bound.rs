@@ -7,7 +7,7 @@ use super::{AllowedScopes, Enforcement};
 
 /// Who says them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub enum Source {
     /// An annotation of the namespace.
     Namespace,
     /// A setting of the operator, for namespaces that say nothing.
@@ -16,10 +16,14 @@ pub(crate) enum Source {
 
 /// The scopes that hold for the objects of one namespace.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub struct Bound {
+    /// The scopes.
     pub scopes: AllowedScopes,
+    /// Who says them.
     pub source: Source,
+    /// The namespace.
     pub namespace: String,
+    /// What becomes of what only a whole request shows.
     pub enforcement: Enforcement,
 }
 

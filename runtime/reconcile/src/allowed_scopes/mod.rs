@@ -3,21 +3,19 @@
 //! | module | what lives here |
 //! |---|---|
 //! | `bound` | the scopes of one namespace: who said them, and what is told of an id outside |
-//! | `free` | ids and requests that are allowed without asking |
+//! | `definitions` | ids that are allowed without asking |
 //!
 //! What does not live here: what a pass asks about, see [`crate::driver`], and the way of its requests, see [`crate::remote`].
 
 mod bound;
-mod free;
+mod definitions;
 
 use std::fmt;
 
-use armature_azure::Method;
 use armature_shapes::id::segment::{self, MisleadingSegment};
 use armature_shapes::quote::shortened;
 
-pub(crate) use bound::{Bound, Source};
-pub(crate) use free::tells_of_an_operation;
+pub use bound::{Bound, Source};
 
 /// First segments of ARM ids: below a subscription, and of the tenant.
 const ROOTS: [&str; 2] = ["subscriptions", "providers"];
@@ -120,13 +118,7 @@ impl AllowedScopes {
     /// Whether the finished body of a PUT may name an ARM id: one that is below a scope, or a definition of a role or a policy
     /// that is the same for everybody.
     pub fn allow_in_body(&self, id: &str) -> bool {
-        self.allow(id) || segment::check_path(id).is_ok() && free::is_definition(id)
-    }
-
-    /// Whether a request may be sent: its path is below a scope, or it is one that shows and changes nobody's resources.
-    pub fn allow_request(&self, method: Method, url: &str) -> bool {
-        let path = segment::path_from_root(url);
-        self.allow(&path) || free::is_free_request(method, &path)
+        self.allow(id) || segment::check_path(id).is_ok() && definitions::is_definition(id)
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use armature_azure::credential::OWN_CREDENTIAL;
 use armature_shapes::names;
 use armature_shapes::quote::shortened;
 use jiff::Timestamp;
@@ -18,7 +17,7 @@ use crate::policy::Policy;
 pub const BINDING: &str = "armature.azure.com/binding";
 
 /// Annotation of a namespace: `own`, so that its objects never use the operator's credential.
-pub const CREDENTIAL: &str = OWN_CREDENTIAL;
+pub const CREDENTIAL: &str = "armature.azure.com/credential";
 
 /// Whether objects of a namespace must not use the operator's own credential. A text that means nothing keeps them off as well.
 pub fn needs_own_credential(namespace: &Annotations) -> bool {

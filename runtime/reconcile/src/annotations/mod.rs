@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 pub use binding::{BINDING, CREDENTIAL, Overruled, is_protected, needs_own_credential};
 pub use directives::Directives;
 pub use mistake::Mistake;
-pub use value::{Adopt, Adoption, Pause, SyncPeriod};
-pub use word::OF_NAMESPACES;
+pub use value::{Adopt, Adoption, Pause, SyncPeriod, client_ids};
+pub use word::{ALLOWED_IDENTITIES, OF_NAMESPACES};
 
 /// Annotations of an object or a namespace.
 pub type Annotations = BTreeMap<String, String>;

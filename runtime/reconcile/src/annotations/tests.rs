@@ -442,11 +442,7 @@ fn bounds_that_mean_nothing_are_told() {
         ),
         (CREDENTIAL, "operator", "own; remove the annotation"),
         (CREDENTIAL, "", "own; remove the annotation"),
-        (
-            armature_azure::credential::ALLOWED_IDENTITIES,
-            "my-app",
-            "client ids such as ",
-        ),
+        (ALLOWED_IDENTITIES, "my-app", "client ids such as "),
     ] {
         let mistakes = read(&none(), &one(name, text)).unwrap_err();
         let start = format!(

@@ -94,6 +94,24 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
+/// Client ids, or `none`. What becomes of them is up to those who sign in.
+pub fn client_ids(text: &str) -> Option<()> {
+    let found: Vec<String> = words(text).map(str::to_ascii_lowercase).collect();
+    match found.as_slice() {
+        [] => None,
+        [word] if word == "none" => Some(()),
+        ids => ids.iter().all(|id| is_client_id(id)).then_some(()),
+    }
+}
+
+/// Whether a text is a UUID, as client ids are.
+fn is_client_id(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    let is_hexadecimal = |group: &str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
+    groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
+        && groups.iter().all(|group| is_hexadecimal(group))
+}
+
 pub(super) fn flag(text: &str) -> Option<bool> {
     match text {
         "true" => Some(true),

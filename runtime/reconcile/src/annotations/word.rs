@@ -1,9 +1,10 @@
 //! The annotations that users write: the name of each, what its text means, and what is expected of it.
 
-use armature_azure::credential::{ALLOWED_IDENTITIES, AllowedIdentities};
 use armature_shapes::names;
 
-use super::value::{Adopt, Pause, SyncPeriod, adopt, flag, paths, pause, protect, sync_period};
+use super::value::{
+    Adopt, Pause, SyncPeriod, adopt, client_ids, flag, paths, pause, protect, sync_period,
+};
 use crate::allowed_scopes::AllowedScopes;
 use crate::policy::Policy;
 
@@ -17,6 +18,9 @@ pub const OF_NAMESPACES: [&str; 5] = [
     names::ADOPT,
     names::PROTECT,
 ];
+
+/// Annotation of a namespace: client ids of the identities that its Secrets may name without a proof of their own.
+pub const ALLOWED_IDENTITIES: &str = "armature.azure.com/allowed-identities";
 
 /// One annotation: its name, what its text means, and what is expected of it.
 pub(super) struct Word<T> {
@@ -85,9 +89,9 @@ pub(super) const ALLOWED_SCOPES: Word<AllowedScopes> = Word {
                annotation to allow what the operator's default allows",
 };
 
-pub(super) const IDENTITIES: Word<AllowedIdentities> = Word {
+pub(super) const IDENTITIES: Word<()> = Word {
     name: ALLOWED_IDENTITIES,
-    parse: AllowedIdentities::parse,
+    parse: client_ids,
     expected: "client ids such as 00000000-0000-0000-0000-000000000000, with commas or spaces between them, or none; remove the \
                annotation to allow all",
 };

@@ -12,8 +12,9 @@ use crate::action::{Action, Finish, normal};
 use crate::annotations::{Adopt, Adoption};
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
-use crate::observed::{Comparison, Observed, Provisioning};
+use crate::observed::{Comparison, Observed};
 use crate::outcome::Failure;
+use crate::remote::Provisioning;
 use crate::view::ResourceView;
 
 /// May the resource that a GET has found be written?

@@ -14,11 +14,11 @@ use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
 use crate::extension::{PostCheck, PreCheck, Prerequisite};
 use crate::observed::{
-    Comparison, Differences, Holder, Identity, Observed, OwnerState, Provisioning, Recorded,
-    Resource,
+    Comparison, Differences, Holder, Identity, Observed, OwnerState, Recorded, Resource,
 };
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::EventNote;
+use crate::remote::Provisioning;
 use crate::view::{OwnerForm, ResourceView, StoredOperation};
 
 /// The next step towards Ready.

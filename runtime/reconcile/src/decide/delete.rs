@@ -9,9 +9,10 @@ use super::{Step, adopt, credential, holder, identity, known, unless_paused, unp
 use crate::action::{Action, Finish};
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
-use crate::observed::{Holder, Identity, NamedBy, Observed, Provisioning, Resource};
+use crate::observed::{Holder, Identity, NamedBy, Observed, Resource};
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::Protection;
+use crate::remote::Provisioning;
 use crate::view::{ResourceView, StoredOperation};
 
 /// The next step towards being gone.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use armature_azure::CredentialKey;
 use armature_shapes::kind::OwnerRule;
 use armature_shapes::names;
 use armature_shapes::resource::{Kind, Object, ObjectKey};
@@ -18,6 +17,7 @@ use crate::extension::Next;
 use crate::observed::{Identity, OwnerState};
 use crate::outcome::Failure;
 use crate::port::{KubernetesError, MetadataPatch};
+use crate::remote::CredentialRef;
 use crate::view::OwnerForm;
 
 impl Pass<'_> {
@@ -123,7 +123,7 @@ impl Pass<'_> {
         }
         // What an earlier claim noted and foretold was of another place.
         self.book.begin_claim(claimed);
-        if let CredentialKey::Secret { name, .. } = self.findings.credential() {
+        if let CredentialRef::Secret { name, .. } = self.findings.credential() {
             self.untold_credential = Some(name.clone());
         }
         if self.annotation(names::CREDENTIAL_FROM).is_some() {

@@ -1,6 +1,5 @@
 //! What annotations ask for, as the pass has it: read from object and namespace, kept where it must be, shown in conditions.
 
-use armature_azure::CredentialKey;
 use armature_shapes::names;
 
 use super::findings::Namespace;
@@ -10,6 +9,7 @@ use crate::annotations::{Adoption, Directives, Mistake, Pause, needs_own_credent
 use crate::bookkeeping::ClaimedWith;
 use crate::port::{EventNote, KubernetesError, Protection};
 use crate::protection::Deletion;
+use crate::remote::CredentialRef;
 use crate::side_condition;
 use crate::view::Paused;
 
@@ -54,11 +54,11 @@ impl Pass<'_> {
         let sign_in = self.findings.sign_in.as_ref();
         let sign_in = sign_in.filter(|sign_in| sign_in.account.is_ok())?;
         Some(match &sign_in.key {
-            CredentialKey::Global => ClaimedWith::Operator,
-            CredentialKey::Secret { .. } if self.annotation(names::CREDENTIAL_FROM).is_some() => {
+            CredentialRef::Global => ClaimedWith::Operator,
+            CredentialRef::Secret { .. } if self.annotation(names::CREDENTIAL_FROM).is_some() => {
                 ClaimedWith::Object
             }
-            CredentialKey::Secret { .. } => ClaimedWith::Namespace,
+            CredentialRef::Secret { .. } => ClaimedWith::Namespace,
         })
     }
 

@@ -11,7 +11,7 @@ use super::found::Found;
 use super::pass::Pass;
 use super::unwritten::{Missing, Unwritten, export_failure};
 use crate::export_target::{Place, Targets};
-use crate::extension::{ExtensionError, Next, SecretValues};
+use crate::extension::{Next, SecretValues};
 use crate::outcome::Failure;
 use crate::port::{DataExport, DataKind, KeyedData, KubernetesError};
 use crate::secret_source;
@@ -142,8 +142,7 @@ impl Pass<'_> {
                 self.kind().kind
             )));
         }
-        let answers = self.answers(&wanted).await;
-        let answers = self.outcome(answers).await?;
+        let answers = self.answers(&wanted).await?;
         let status = self.forms.hub_status();
         let arm_id = self.id().and_then(RemoteId::arm);
         let known = secret_source::values(self.kind(), &wanted, status, arm_id, &answers);
@@ -161,13 +160,16 @@ impl Pass<'_> {
     async fn answers(
         &self,
         wanted: &BTreeSet<String>,
-    ) -> Result<BTreeMap<&'static str, Value>, ExtensionError> {
+    ) -> Result<BTreeMap<&'static str, Value>, Failure> {
         let context = self.context();
         let mut answers = BTreeMap::new();
         for action in secret_source::actions(self.kind(), wanted) {
-            let url = context.action_url(action)?;
-            let answer = context.arm.post_all(&url).await?;
-            answers.insert(action, answer);
+            let url = self.outcome(context.action_url(action)).await?;
+            let main = self.ways.main.clone();
+            match main.list(self.findings.credential(), &url).await {
+                Ok(answer) => answers.insert(action, answer),
+                Err(refusal) => return Err(self.action_failure(refusal).await),
+            };
         }
         Ok(answers)
     }

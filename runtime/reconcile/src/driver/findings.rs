@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use armature_azure::CredentialKey;
 use armature_engine::compare::{Difference, SecretVersion};
 use armature_engine::owned::Scaled;
 use armature_engine::payload::Resolved;
@@ -18,12 +17,12 @@ use serde_json::Value;
 use crate::annotations::Annotations;
 use crate::extension::{PostCheck, PreCheck};
 use crate::observed::{
-    Comparison, Contest, Credential, Holder, Identity, Leaving, NamedBy, Observed, OwnerState,
-    Recorded, Resource,
+    Comparison, Contest, Holder, Identity, Leaving, NamedBy, Observed, OwnerState, Recorded,
+    Resource,
 };
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::Protection;
-use crate::remote::Reading;
+use crate::remote::{Credential, CredentialRef, Reading};
 
 /// All that a pass has found out. What is not there was not asked yet.
 #[derive(Default)]
@@ -73,7 +72,7 @@ pub(super) struct Owner {
 /// The credential that was chosen, and whose it is.
 pub(super) struct SignIn {
     /// Where it comes from.
-    pub key: CredentialKey,
+    pub key: CredentialRef,
     /// Its account.
     pub account: Result<Credential, Failure>,
 }
@@ -192,9 +191,9 @@ pub(super) struct Writes {
 
 impl Findings {
     /// The key of the credential; the operator's own until another one is chosen.
-    pub fn credential(&self) -> &CredentialKey {
+    pub fn credential(&self) -> &CredentialRef {
         let chosen = self.sign_in.as_ref();
-        chosen.map_or(&CredentialKey::Global, |sign_in| &sign_in.key)
+        chosen.map_or(&CredentialRef::Global, |sign_in| &sign_in.key)
     }
 
     /// The credential's account: its subscription.
@@ -222,7 +221,7 @@ impl SignIn {
     /// No credential may be used.
     pub fn refused(failure: Failure) -> Self {
         Self {
-            key: CredentialKey::Global,
+            key: CredentialRef::Global,
             account: Err(failure),
         }
     }

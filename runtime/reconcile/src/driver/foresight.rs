@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use armature_azure::CredentialKey;
 use armature_engine::compare::LeftOut;
 use armature_engine::owned::Moved;
 use armature_shapes::id::RemoteId;
@@ -24,6 +23,7 @@ use crate::decide::decide;
 use crate::observed::{Comparison, Resource};
 use crate::outcome::Failure;
 use crate::port::KubernetesError;
+use crate::remote::CredentialRef;
 
 /// Most passes until the one that would write: the first one claims the object, and a claim may have to be read again.
 const PASSES: usize = 4;
@@ -36,7 +36,7 @@ pub struct Foresight {
     /// What the remote calls the resource, where that is known.
     pub id: Option<RemoteId>,
     /// Whose credential it would do it with.
-    pub credential: CredentialKey,
+    pub credential: CredentialRef,
     /// Name of the version that it would do it in, where the object can be read.
     pub version: Option<&'static str>,
     /// What Azure has and a PUT leaves out: the one that would be sent, or the next one where there is nothing to send now.
@@ -143,7 +143,7 @@ impl Foresight {
         Self {
             next,
             id: None,
-            credential: CredentialKey::Global,
+            credential: CredentialRef::Global,
             version: None,
             left_out: Vec::new(),
             left_alone: Vec::new(),

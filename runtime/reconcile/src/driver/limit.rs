@@ -117,7 +117,7 @@ impl Pass<'_> {
             return Ok(Err(Ended { step: words, after }));
         }
         let must_end = action.writes() || owes_record;
-        let gate = self.ways.gate.clone();
+        let main = self.ways.main.clone();
         let mut step = pin!(async {
             self.perform(action).await?;
             self.tell_outside().await;
@@ -126,7 +126,7 @@ impl Pass<'_> {
         if must_end {
             return limit.awaited(step).await.map(Ok);
         }
-        match limit.within(step.as_mut(), || gate.ends_writes()).await {
+        match limit.within(step.as_mut(), || main.ends_writes()).await {
             Ok(performed) => performed.map(Ok),
             Err(after) => Ok(Err(Ended { step: words, after })),
         }

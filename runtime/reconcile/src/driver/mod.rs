@@ -86,8 +86,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use armature_azure::Transport;
-use armature_azure::budget::Budget;
 use armature_engine::expression::Cache;
 use armature_shapes::resource::ObjectKey;
 use futures::FutureExt;
@@ -144,12 +142,8 @@ pub struct Settings {
 pub struct Reconciler {
     /// The cluster.
     pub kubernetes: Arc<dyn KubernetesPort>,
-    /// Azure.
-    pub arm: Arc<dyn Transport>,
-    /// What resources live in beside it.
+    /// Azure, and what else resources live in.
     pub remotes: Remotes,
-    /// How many requests Azure takes, for all objects together.
-    pub budget: Arc<Budget>,
     /// Extensions by kind.
     pub extensions: Registry,
     /// What is not written yet of operations that have most likely ended soon.
@@ -297,7 +291,7 @@ impl Reconciler {
                 return pass.finish(ended.finish()).await;
             }
             if let Some(wait) = pass.ways.session.put_off() {
-                let finish = put_off(&pass.view(), pass.ways.in_background, wait);
+                let finish = put_off(&pass.view(), pass.ways.in_background(), wait);
                 return pass.finish(finish).await;
             }
         }

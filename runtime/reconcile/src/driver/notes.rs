@@ -9,9 +9,9 @@ use jiff::SignedDuration;
 
 use super::pass::Pass;
 use crate::bookkeeping::{Failures, Outdated};
-use crate::observed::{Comparison, Provisioning, Resource};
+use crate::observed::{Comparison, Resource};
 use crate::port::KubernetesError;
-use crate::remote::Verb;
+use crate::remote::{Provisioning, Verb};
 use crate::view::{Hold, HoldLimits, StoredOperation};
 
 /// How long a resource may stay invisible whose PUT Azure has taken, when its answer was lost. The longest in recorded

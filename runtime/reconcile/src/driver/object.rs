@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use armature_azure::budget::Urgency;
 use armature_shapes::kind::NameRule;
 use armature_shapes::names;
 use armature_shapes::resource::Object;
@@ -14,6 +13,7 @@ use crate::claim;
 use crate::condition;
 use crate::policy::Policy;
 use crate::side_condition;
+use crate::urgency::Urgency;
 
 /// Member of a spec with the key of a ConfigMap that has the name in Azure.
 pub(super) const NAME_FROM_CONFIG: &str = "azureNameFromConfig";

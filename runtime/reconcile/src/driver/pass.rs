@@ -19,7 +19,7 @@ use crate::backoff::RetryClass;
 use crate::bookkeeping::Bookkeeping;
 use crate::claim;
 use crate::condition::reason;
-use crate::extension::{ArmAccess, Context, Points, Resolver};
+use crate::extension::{Context, Points, Resolver};
 use crate::observed::Observed;
 use crate::outcome::Failure;
 use crate::remote::Target;
@@ -190,7 +190,7 @@ impl<'a> Pass<'a> {
         let reconciler = self.reconciler;
         Context {
             resolver: Resolver::new(reconciler.kubernetes.clone(), self.namespace()),
-            arm: ArmAccess::new(self.ways.gate.clone(), self.findings.credential().clone()),
+            access: self.ways.main.clone().access(self.findings.credential()),
             id: self.id().and_then(RemoteId::arm).cloned(),
             api_version: self.version().api_version,
             owner: self.findings.owner.object.clone(),

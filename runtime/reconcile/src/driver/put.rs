@@ -38,7 +38,7 @@ impl Pass<'_> {
         self.say_unserved(&event.message).await?;
         self.tell_outside_body().await;
         // What was sent before, of something else, is not what this one is recorded under.
-        self.ways.gate.take_correlation();
+        self.ways.main.take_correlation();
         let carried = self.told_carried(&work);
         let sent = self.send_put(work.body, repeats).await;
         self.note_sent();
@@ -142,7 +142,7 @@ impl Pass<'_> {
     /// What Azure's own records call the PUT: its news is no news.
     fn note_sent(&self) {
         let reconciler = self.reconciler;
-        if let Some(correlation) = self.ways.gate.take_correlation() {
+        if let Some(correlation) = self.ways.main.take_correlation() {
             let (key, now) = (self.object.key(), reconciler.clock.now());
             reconciler.written.sent(&key, correlation, now);
         }

@@ -1,6 +1,5 @@
 //! Steps at the remote: credential, read, delete, and what runs on.
 
-use armature_azure::CredentialKey;
 use armature_shapes::conversion::ConversionError;
 use armature_shapes::names;
 use armature_shapes::quote::shortened;
@@ -18,7 +17,7 @@ use crate::extension::{Next, Prerequisite};
 use crate::object_name::is_object_name;
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::{DataKind, KubernetesError};
-use crate::remote::{Begun, Operation, Progress, Reading, Verb};
+use crate::remote::{Begun, CredentialRef, Operation, Progress, Reading, Verb};
 
 /// A list of children that an answer of Azure does not have.
 struct LackingList {
@@ -69,8 +68,8 @@ impl Pass<'_> {
             return Ok(SignIn::refused(lost_credential(&namespace)));
         }
         let key = match name {
-            Some(name) => CredentialKey::Secret { namespace, name },
-            None => CredentialKey::Global,
+            Some(name) => CredentialRef::Secret { namespace, name },
+            None => CredentialRef::Global,
         };
         let account = self.ways.session.sign_in(&key).await;
         Ok(SignIn { key, account })
@@ -171,8 +170,8 @@ impl Pass<'_> {
     ) -> Result<Write, KubernetesError> {
         let event = normal(names::event::BEGIN_PUT, prerequisite.message.as_str());
         self.record(event).await;
-        let (gate, credential) = (&self.ways.gate, self.findings.credential());
-        let begun = gate.prepare(credential, &prerequisite.url).await;
+        let (main, credential) = (&self.ways.main, self.findings.credential());
+        let begun = main.prepare(credential, &prerequisite.url).await;
         let (begun, operation) = self.begun(begun).await;
         if let Some(operation) = operation {
             self.save_operation(&operation).await?;

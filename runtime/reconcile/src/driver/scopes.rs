@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use armature_azure::Transport;
 use armature_engine::named_ids::ids_named;
 use armature_shapes::id::RemoteId;
 use armature_shapes::names;
@@ -70,8 +69,8 @@ impl Pass<'_> {
         let Some(bound) = self.bound() else {
             return Ok(());
         };
-        let gate = &self.ways.gate;
-        let endpoint = gate.endpoint(self.findings.credential()).await;
+        let main = &self.ways.main;
+        let endpoint = main.endpoint(self.findings.credential()).await;
         let named = ids_named(self.version().spec, body, &endpoint);
         let mut refused = named
             .iter()
@@ -112,12 +111,12 @@ impl Pass<'_> {
 
     /// Binds the requests of the pass to what the namespace may use by now.
     pub(super) fn bind_requests(&self) {
-        self.ways.gate.bind(self.bound());
+        self.ways.main.bind(self.bound());
     }
 
     /// Tells of requests that would be refused where scopes are enforced.
     pub(super) async fn tell_outside(&self) {
-        for message in self.ways.gate.take_outside() {
+        for message in self.ways.main.take_outside() {
             self.warn_of_scopes(&message).await;
         }
     }

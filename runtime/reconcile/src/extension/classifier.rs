@@ -1,12 +1,12 @@
 //! What an error of one kind means.
 
-use armature_azure::CloudError;
 use armature_shapes::kind::TypedKind;
 use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
 use crate::outcome::Failure;
+use crate::remote::RemoteError;
 
 /// Says what an Azure error means for this kind (ASO behaviour §1.7).
 ///
@@ -15,16 +15,18 @@ use crate::outcome::Failure;
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use armature_reconcile::testing::{Journal, MemoryAzure, MemoryCluster, reconciler};
+/// # use armature_reconcile::arm::testing::{MemoryAzure, reconciler};
+/// # use armature_reconcile::testing::{Journal, MemoryCluster};
 /// # use armature_shapes::testing::kinds::{GROUP, STORE};
 /// # use serde_json::json;
-/// use armature_azure::{CloudError, Method};
+/// use armature_azure::Method;
 /// use armature_reconcile::backoff::RetryClass;
 /// use armature_reconcile::extension::{
 ///     Context, ErrorClassifier, ExtensionError, Next, Registry,
 /// };
 /// use armature_reconcile::outcome::Failure;
-/// use armature_reconcile::testing::error;
+/// use armature_reconcile::remote::RemoteError;
+/// use armature_reconcile::arm::testing::error;
 /// use armature_shapes::resource::TypedObject;
 /// use armature_shapes::testing::kinds::HubStore;
 ///
@@ -39,7 +41,7 @@ use crate::outcome::Failure;
 ///         &self,
 ///         _: &Context,
 ///         _: &TypedObject<HubStore>,
-///         error: &CloudError,
+///         error: &dyn RemoteError,
 ///         next: Next<'_, Failure>,
 ///     ) -> Result<Failure, ExtensionError> {
 ///         if error.has_code("NameTaken") {
@@ -77,7 +79,7 @@ pub trait ErrorClassifier: Send + Sync + 'static {
         &self,
         context: &Context,
         object: &TypedObject<Self::Hub>,
-        error: &CloudError,
+        error: &dyn RemoteError,
         next: Next<'_, Failure>,
     ) -> Result<Failure, ExtensionError>;
 }

@@ -1,10 +1,11 @@
 //! Why an extension could not do its work.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use armature_azure::{CloudError, TransportError};
-
+use crate::outcome::Failure;
 use crate::port::KubernetesError;
+use crate::remote::RemoteError;
 
 /// An extension could not find out, or could not do, what it was asked. A finding is never an error: checks
 /// return it as a result.
@@ -16,13 +17,18 @@ pub enum ExtensionError {
         /// Method and path.
         request: String,
         /// The error.
-        error: Box<CloudError>,
+        error: Arc<dyn RemoteError>,
         /// How long Azure asked to wait.
         retry_after: Option<Duration>,
     },
     /// Azure gave no usable answer.
-    #[error(transparent)]
-    Transport(#[from] TransportError),
+    #[error("{message}")]
+    Unanswered {
+        /// What was asked, and what happened.
+        message: String,
+        /// What that means for the object.
+        failure: Box<Failure>,
+    },
     /// Kubernetes refused.
     #[error(transparent)]
     Kubernetes(#[from] KubernetesError),

@@ -23,8 +23,10 @@ pub enum Import {
 /// ```
 /// # use std::sync::Arc;
 /// # use armature_azure::CredentialKey;
-/// # use armature_reconcile::extension::{ArmAccess, Resolver};
-/// # use armature_reconcile::testing::{Journal, MemoryAzure, MemoryCluster};
+/// # use armature_reconcile::arm::ArmAccess;
+/// # use armature_reconcile::extension::Resolver;
+/// # use armature_reconcile::arm::testing::MemoryAzure;
+/// # use armature_reconcile::testing::{Journal, MemoryCluster};
 /// # use armature_shapes::testing::kinds::STORE;
 /// # use serde_json::json;
 /// use armature_reconcile::extension::{
@@ -59,7 +61,7 @@ pub enum Import {
 /// # let azure = Arc::new(MemoryAzure::new(Journal::default(), "s-1"));
 /// # let context = Context {
 /// #     resolver: Resolver::new(cluster.clone(), "default".to_owned()),
-/// #     arm: ArmAccess::new(azure, CredentialKey::Global),
+/// #     access: ArmAccess::new(azure, CredentialKey::Global).into(),
 /// #     id: None,
 /// #     api_version: "2020-01-01",
 /// #     owner: None,

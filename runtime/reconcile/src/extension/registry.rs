@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use armature_azure::CloudError;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::{Kind, Object};
 use async_trait::async_trait;
@@ -19,6 +18,7 @@ use super::{
 };
 use crate::outcome::{Failure, Write};
 use crate::port::MetadataPatch;
+use crate::remote::RemoteError;
 
 /// A line: `slot (question, registration): Trait<type of the object>::method(further arguments; next) -> result`.
 macro_rules! points {
@@ -99,7 +99,7 @@ points! {
     modifier (has_modifier, register_modifier):
         ArmResourceModifier<Hub>::modify(body: Value; Next<'_, Value, Value>) -> Value;
     error_classifier (has_error_classifier, register_error_classifier):
-        ErrorClassifier<Hub>::classify(error: &CloudError; Next<'_, Failure>) -> Failure;
+        ErrorClassifier<Hub>::classify(error: &dyn RemoteError; Next<'_, Failure>) -> Failure;
     post_checker (has_post_checker, register_post_checker):
         PostReconciliationChecker<Hub>::check(; Next<'_, PostCheck>) -> PostCheck;
     secret_exporter (has_secret_exporter, register_secret_exporter):

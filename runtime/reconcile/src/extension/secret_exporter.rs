@@ -26,17 +26,19 @@ impl fmt::Debug for SecretValues {
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use armature_reconcile::testing::{Journal, MemoryAzure, MemoryCluster, reconciler};
+/// # use armature_reconcile::arm::testing::{MemoryAzure, reconciler};
+/// # use armature_reconcile::testing::{Journal, MemoryCluster};
 /// # use armature_shapes::testing::kinds::{GROUP, STORE};
 /// # use serde_json::json;
 /// use std::collections::BTreeSet;
 ///
 /// use armature_azure::Method;
+/// use armature_reconcile::arm::ArmContext;
 /// use armature_reconcile::extension::{
 ///     Context, ExtensionError, KubernetesSecretExporter, Next, Registry, SecretValues,
 /// };
 /// use armature_reconcile::port::DataKind;
-/// use armature_reconcile::testing::response;
+/// use armature_reconcile::arm::testing::response;
 /// use armature_shapes::resource::TypedObject;
 /// use armature_shapes::testing::kinds::HubStore;
 ///
@@ -56,7 +58,7 @@ impl fmt::Debug for SecretValues {
 ///     ) -> Result<SecretValues, ExtensionError> {
 ///         let mut values = next.call().await?;
 ///         if wanted.contains("key") {
-///             let answer = context.arm.post(&context.action_url("newKey")?, None).await?;
+///             let answer = context.arm().post(&context.action_url("newKey")?, None).await?;
 ///             let key = answer.and_then(|body| Some(body["key"].as_str()?.to_owned()));
 ///             values.0.extend(key.map(|key| ("key".to_owned(), key)));
 ///         }

@@ -23,7 +23,6 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use armature_azure::budget::Urgency;
 use armature_shapes::resource::{Kind, ObjectKey};
 use state::State;
 use tokio::runtime::Handle;
@@ -34,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::backoff::{Periods, Random, Requeue, RetryClass};
 use super::time::Time;
+use crate::urgency::Urgency;
 
 /// Passes at the same time, unless something else is asked for.
 pub const WORKERS: usize = 64;

@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use armature_azure::budget::Urgency;
 use armature_shapes::resource::{Kind, ObjectKey};
 
 use super::turns::Place;
+use crate::urgency::Urgency;
 
 /// A namespace may have fewer than so many workers for each one that is free. Somebody waits for its looks; those for which nobody
 /// does have a share beyond, so that they come although the others hang.

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use armature_azure::budget::Urgency;
 use armature_shapes::resource::{Kind, ObjectKey};
 use tokio::time::Instant;
 
@@ -13,6 +12,7 @@ use super::pool::Pool;
 use super::turns::{Place, Turns};
 use super::{Answers, LatestPass, QueueDepth};
 use crate::backoff::Requeue;
+use crate::urgency::Urgency;
 
 /// Position in the order of deadlines; the number keeps keys of the same moment in order of arrival.
 type Slot = (Instant, u64);

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use armature_azure::budget::Urgency;
+use crate::urgency::Urgency;
 use armature_shapes::resource::ObjectKey;
 
 /// Position among keys whose time has come: what somebody waits for first, then by turns, then in order of arrival.

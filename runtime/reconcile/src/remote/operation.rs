@@ -30,7 +30,7 @@ pub struct Operation {
 }
 
 /// What the answer to a write means.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Begun {
     /// Finished at once.
     Done,
@@ -50,7 +50,7 @@ pub enum Begun {
 }
 
 /// What one look at an operation found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Progress {
     /// It runs, says the remote.
     Running {

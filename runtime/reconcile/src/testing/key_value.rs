@@ -6,17 +6,19 @@ use std::time::Duration;
 
 use armature_shapes::id::RemoteId;
 use armature_shapes::kind::KindInfo;
-use armature_shapes::resource::ObjectKey;
+use armature_shapes::resource::Object;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{Journal, lock};
 use crate::backoff::RetryClass;
-use crate::observed::{Credential, Provisioning};
 use crate::outcome::Failure;
 use crate::remote::{
-    Begun, CredentialKey, Operation, Progress, Reading, Refusal, Remote, Session, Target, Verb,
+    Begun, Credential, CredentialRef, Operation, Progress, Provisioning, Reading, Refusal, Remote,
+    Session, Target, Verb,
 };
+use crate::time::Clock;
+use crate::urgency::Urgency;
 
 /// The name that kinds have for it.
 pub const KEY_VALUE: &str = "key-value";
@@ -113,14 +115,14 @@ fn operation(verb: Verb, key: &str) -> Operation {
 }
 
 impl Remote for KeyValue {
-    fn open(&self, _: &ObjectKey, _: bool) -> Arc<dyn Session> {
+    fn open(&self, _: &Object, _: Urgency, _: &Arc<dyn Clock>) -> Arc<dyn Session> {
         Arc::new(self.clone())
     }
 }
 
 #[async_trait]
 impl Session for KeyValue {
-    async fn sign_in(&self, _: &CredentialKey) -> Result<Credential, Failure> {
+    async fn sign_in(&self, _: &CredentialRef) -> Result<Credential, Failure> {
         let subscription = "team".to_owned();
         Ok(Credential { subscription })
     }

@@ -1,9 +1,8 @@
-//! Ports in memory for tests: a cluster, an Azure, a clock, and a few kinds to run them with.
+//! Ports in memory for tests: a cluster, a remote, a clock, and a few kinds to run them with.
 //!
 //! Nothing here pretends to be complete. The cluster keeps objects, refuses stale writes and removes a deleted
-//! object with its last finalizer; Azure keeps what was PUT and answers from a script where a test gives one.
+//! object with its last finalizer.
 
-mod azure;
 mod breakpoint;
 mod cluster;
 pub mod front_door;
@@ -14,7 +13,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use azure::{Manner, MemoryAzure, error, response};
 pub use breakpoint::{Breakpoint, Side};
 pub use cluster::MemoryCluster;
 pub use key_value::{KEY_VALUE, KeyValue};
@@ -29,18 +27,16 @@ use super::young::Silence;
 use crate::azure_name;
 use crate::extension::Registry;
 
-/// A reconciler over ports in memory, whose clock stands still.
+/// A reconciler over a cluster in memory, whose clock stands still.
 pub fn reconciler(
     cluster: &Arc<MemoryCluster>,
-    azure: &Arc<MemoryAzure>,
+    remotes: Remotes,
     extensions: Registry,
 ) -> Reconciler {
     let clock = ManualClock::default();
     Reconciler {
         kubernetes: cluster.clone(),
-        arm: azure.clone(),
-        remotes: Remotes::default(),
-        budget: Arc::default(),
+        remotes,
         extensions,
         deferred: Arc::default(),
         absences: Arc::default(),
@@ -122,6 +118,6 @@ impl Random for FixedRandom {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

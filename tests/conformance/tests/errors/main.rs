@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 
 use armature_conformance::{data, run};
 use armature_generated::KINDS;
+use armature_runtime::arm::ArmError;
 use armature_runtime::azure::CloudError;
 use armature_runtime::kind::{ErrorClass, ErrorRule, KindInfo};
 use armature_runtime::reconcile::backoff::{Requeue, RetryClass};
@@ -26,7 +27,7 @@ use cases::{CASES, Case, Seen};
 
 /// What becomes of the object, as the queue sees it.
 fn requeue(rules: &[ErrorRule], error: &CloudError) -> Requeue {
-    classify(rules, error, None).requeue()
+    classify(rules, &ArmError(error.clone()), None).requeue()
 }
 
 /// The row of the kind that decides.

@@ -30,6 +30,8 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
+use armature_runtime::arm::Arm;
+use armature_runtime::azure::Transport;
 use armature_runtime::extension::Registry;
 use armature_runtime::kind::{KindInfo, NameRule};
 use armature_runtime::names;
@@ -104,6 +106,8 @@ pub struct World {
     clock: Arc<ManualClock>,
     breakpoint: Arc<Breakpoint>,
     reconciler: Reconciler,
+    /// The way to Azure of all processes of the operator.
+    arm: Arc<dyn Transport>,
     others: Client,
     schedule: Schedule,
     journal: Journal,
@@ -115,6 +119,11 @@ pub struct World {
 }
 
 /// All kinds, for as long as the process lives.
+/// Azure for a process that knows nothing of what others have sent.
+fn remotes(arm: &Arc<dyn Transport>) -> Remotes {
+    Remotes::new(Arc::new(Arm::new(arm.clone(), Arc::default())))
+}
+
 fn kinds() -> &'static [&'static KindInfo] {
     static KINDS: OnceLock<Vec<&'static KindInfo>> = OnceLock::new();
     KINDS.get_or_init(subject::all_kinds)
@@ -182,11 +191,10 @@ impl World {
                 breakpoint,
             )
         };
+        let arm: Arc<dyn Transport> = Arc::new(client(OPERATOR, breakpoint.clone()));
         let reconciler = Reconciler {
             kubernetes: cluster.clone() as Arc<dyn KubernetesPort>,
-            arm: Arc::new(client(OPERATOR, breakpoint.clone())),
-            remotes: Remotes::default(),
-            budget: Arc::default(),
+            remotes: remotes(&arm),
             extensions: registry(),
             deferred: Arc::default(),
             absences: Arc::default(),
@@ -213,6 +221,7 @@ impl World {
             clock,
             breakpoint,
             reconciler,
+            arm,
             others,
             schedule: Schedule::default(),
             journal,

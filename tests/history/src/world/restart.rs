@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::World;
+use super::{World, remotes};
 
 impl World {
     /// The process ends, and another starts that knows nothing.
@@ -10,7 +10,7 @@ impl World {
         self.clock.advance(2);
         self.breakpoint.release();
         self.forget_operations();
-        self.reconciler.budget = Arc::default();
+        self.reconciler.remotes = remotes(&self.arm);
         self.reconciler.expressions = Arc::default();
         self.reconciler.since = self.now();
         self.schedule.clear();
@@ -31,7 +31,7 @@ impl World {
     /// Another process, while a call of this one is held.
     pub(super) fn restart_keeping(&mut self) {
         self.clock.advance(2);
-        self.reconciler.budget = Arc::default();
+        self.reconciler.remotes = remotes(&self.arm);
         self.forget_operations();
         self.reconciler.since = self.now();
         self.schedule.clear();

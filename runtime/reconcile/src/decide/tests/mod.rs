@@ -23,6 +23,7 @@ use crate::observed::*;
 use crate::outcome::{Poll, Write};
 use crate::policy::Policy;
 use crate::port::Protection;
+use crate::remote::{Credential, Provisioning};
 use crate::view::{Hold, OwnerForm, Paused, Steps, StoredOperation};
 
 /// Section, case, facts, outcome.

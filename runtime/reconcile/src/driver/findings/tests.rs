@@ -5,7 +5,8 @@ use armature_shapes::id::ResourceId;
 use serde_json::json;
 
 use super::*;
-use crate::observed::{Differences, Provisioning};
+use crate::observed::Differences;
+use crate::remote::Provisioning;
 
 /// Case, what is found out, what is known then.
 type Row = (&'static str, fn(&mut Findings), fn(&mut Observed));
@@ -195,7 +196,7 @@ fn what_only_steps_need_is_not_told() {
             "whose credential it is, and not where it comes from",
             |findings| {
                 findings.sign_in = Some(SignIn {
-                    key: CredentialKey::Secret {
+                    key: CredentialRef::Secret {
                         namespace: "n".to_owned(),
                         name: "s".to_owned(),
                     },
@@ -291,7 +292,7 @@ fn without_a_credential_requests_would_be_the_operators_own_and_for_no_account()
         ("none may be used", Some(SignIn::refused(failure()))),
     ] {
         findings.sign_in = sign_in;
-        assert_eq!(findings.credential(), &CredentialKey::Global, "{case}");
+        assert_eq!(findings.credential(), &CredentialRef::Global, "{case}");
         assert_eq!(findings.account(), "", "{case}");
     }
 }

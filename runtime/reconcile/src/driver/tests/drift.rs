@@ -3,8 +3,8 @@
 use armature_azure::Method;
 
 use super::*;
+use crate::arm::testing::Manner;
 use crate::port::DataKind;
-use crate::testing::Manner;
 
 #[tokio::test]
 async fn drift_is_named_and_put_right_once() {

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use armature_azure::{CloudError, Method};
+use armature_azure::Method;
 use armature_shapes::resource::TypedObject;
 use armature_shapes::testing::kinds::{HubBox, HubGroup, HubStore};
 use async_trait::async_trait;
 
 use super::*;
+use crate::arm::ArmAccess;
 use crate::extension::*;
 use crate::outcome::{Failure, Write};
 use crate::port::{DataKind, MetadataPatch};
+use crate::remote::RemoteError;
 
 /// Notes its calls and otherwise does what `next` does.
 #[derive(Clone)]
@@ -114,7 +116,11 @@ impl Deleter for Double {
         next: Next<'_, Write>,
     ) -> Answer<Write> {
         self.0.note("delete");
-        context.arm.post(&format!("{STORE}/stop"), None).await.ok();
+        context
+            .arm()
+            .post(&format!("{STORE}/stop"), None)
+            .await
+            .ok();
         next.call().await
     }
 }
@@ -126,7 +132,7 @@ impl ErrorClassifier for Double {
         &self,
         _: &Context,
         _: &TypedObject<HubStore>,
-        error: &CloudError,
+        error: &dyn RemoteError,
         next: Next<'_, Failure>,
     ) -> Answer<Failure> {
         self.0.note(format!("classify {}", error.code()));
@@ -188,7 +194,7 @@ impl KubernetesSecretExporter for Double {
                 url.ends_with("/stores/s/listKeys?api-version=2020-01-01"),
                 "{url}"
             );
-            let answer = context.arm.post(&url, None).await?;
+            let answer = context.arm().post(&url, None).await?;
             let value = answer.and_then(|body| Some(body["value"].as_str()?.to_owned()));
             values.0.insert(key.clone(), value.unwrap_or_default());
         }
@@ -337,7 +343,7 @@ async fn the_importer_is_asked_by_kind() {
         all(&Double(world.journal.clone())).of(armature_shapes::resource::Kind(&kinds::STORE));
     let context = Context {
         resolver: Resolver::new(world.cluster.clone(), "default".to_owned()),
-        arm: ArmAccess::new(world.azure.clone(), armature_azure::CredentialKey::Global),
+        access: ArmAccess::new(world.azure.clone(), armature_azure::CredentialKey::Global).into(),
         id: None,
         api_version: "2020-01-01",
         owner: None,

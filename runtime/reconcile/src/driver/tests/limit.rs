@@ -82,7 +82,7 @@ impl SuccessfulCreationHandler for Restless {
         loop {
             let slow = Duration::from_secs(120);
             self.0.delay(Method::Post, &path, 0, slow);
-            context.arm.post(&url, None).await.ok();
+            context.arm().post(&url, None).await.ok();
         }
     }
 }

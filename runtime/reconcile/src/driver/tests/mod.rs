@@ -47,9 +47,13 @@ use armature_shapes::names;
 use armature_shapes::testing::kinds;
 use serde_json::{Value, json};
 
+use armature_azure::budget::Budget;
+
 use super::*;
+use crate::arm::testing::{MemoryAzure, error, response};
+use crate::arm::{Arm, ArmContext};
 use crate::claim;
-use crate::testing::{Journal, ManualClock, MemoryAzure, MemoryCluster, error, response};
+use crate::testing::{Journal, ManualClock, MemoryCluster};
 
 const GROUP: &str = "/subscriptions/s-1/resourceGroups/g";
 const STORE: &str = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/stores/s";
@@ -131,14 +135,19 @@ impl World {
     }
 
     fn reconciler(&self) -> Reconciler {
+        let (remotes, extensions) = (self.remotes(), self.extensions.clone());
         Reconciler {
-            budget: self.budget.clone(),
             absences: self.absences.clone(),
             departures: self.departures.clone(),
             clock: self.clock.clone(),
             since: self.clock.now(),
-            ..crate::testing::reconciler(&self.cluster, &self.azure, self.extensions.clone())
+            ..crate::testing::reconciler(&self.cluster, remotes, extensions)
         }
+    }
+
+    fn remotes(&self) -> Remotes {
+        let arm = Arm::new(self.azure.clone(), self.budget.clone());
+        Remotes::new(Arc::new(arm))
     }
 
     fn ready(&self, key: &ObjectKey) -> String {

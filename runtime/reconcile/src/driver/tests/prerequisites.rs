@@ -24,7 +24,7 @@ impl PreReconciliationChecker for PurgeFirst {
         object: &TypedObject<HubStore>,
         next: Next<'_, PreCheck>,
     ) -> Result<PreCheck, ExtensionError> {
-        if object.status.is_none() && context.arm.get(REMAINS).await?.is_some() {
+        if object.status.is_none() && context.arm().get(REMAINS).await?.is_some() {
             return Ok(PreCheck::First(Prerequisite {
                 url: PURGE.to_owned(),
                 message: "purging what is left".to_owned(),

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::port::DataKind;
-use crate::remote::Remotes;
 use crate::testing::{KEY_VALUE, KeyValue};
 
 const KEY: &str = "team/e";
@@ -33,7 +32,10 @@ impl Values {
     /// One pass of an operator that has just started.
     async fn pass(&self) -> Requeue {
         let reconciler = Reconciler {
-            remotes: Remotes::default().with(KEY_VALUE, Arc::new(self.remote.clone())),
+            remotes: self
+                .world
+                .remotes()
+                .with(KEY_VALUE, Arc::new(self.remote.clone())),
             ..self.world.reconciler()
         };
         reconciler.reconcile(&self.entry).await

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use armature_azure::budget::Sort;
-use armature_azure::{CredentialKey, Request, Response, TransportError};
+use armature_azure::{CredentialKey, Request, Response, Transport, TransportError};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -82,6 +82,10 @@ impl Transport for Limited {
     }
 }
 
+fn over(transport: Arc<dyn Transport>, budget: Arc<Budget>) -> Remotes {
+    Remotes::new(Arc::new(Arm::new(transport, budget)))
+}
+
 /// Resource groups that were reconciled before the restart.
 async fn reconciled(world: &World) -> Vec<ObjectKey> {
     let mut keys = Vec::with_capacity(OBJECTS);
@@ -91,7 +95,7 @@ async fn reconciled(world: &World) -> Vec<ObjectKey> {
             .cluster
             .apply(&kinds::GROUP, &format!("g{number}"), &spec);
         let reconciler = Reconciler {
-            budget: Arc::default(),
+            remotes: over(world.azure.clone(), Arc::default()),
             ..world.reconciler()
         };
         assert_eq!(reconciler.reconcile(&key).await, Requeue::Sync);
@@ -112,7 +116,7 @@ async fn ten_thousand_ready_objects_restart_with_one_read_each_within_arms_limit
         counts: Mutex::default(),
     });
     let reconciler = Reconciler {
-        arm: arm.clone(),
+        remotes: over(arm.clone(), world.budget.clone()),
         clock: Arc::new(PausedClock(start)),
         ..world.reconciler()
     };

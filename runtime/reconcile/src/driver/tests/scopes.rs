@@ -367,9 +367,9 @@ impl ArmResourceModifier for Asks {
         next: Next<'_, Value, Value>,
     ) -> Result<Value, ExtensionError> {
         if self.admits {
-            context.arm.admit_path(Method::Get, self.url);
+            context.arm().admit_path(Method::Get, self.url);
         }
-        context.arm.get(self.url).await?;
+        context.arm().get(self.url).await?;
         next.call_with(body).await
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use armature_azure::Operation;
 use armature_engine::compare::DigestKey;
 use armature_shapes::names;
 use armature_shapes::resource::{Kind, Object};
@@ -108,8 +107,7 @@ pub fn noted(notes: &BTreeMap<String, String>, status: Option<&RawValue>) -> Obj
     }
 }
 
-/// Whatever notes say, they are read; an object that nobody has changed has nothing to be written, and an operation that is read
-/// is noted as one that is read alike.
+/// Whatever notes say, they are read; an object that nobody has changed has nothing to be written.
 ///
 /// # Errors
 /// Which of that does not hold.
@@ -149,14 +147,6 @@ fn check_believed(notes: &BTreeMap<String, String>, belief: Belief) -> Result<()
         book.unanswered_put(),
         book.failures(1, false),
     );
-    if let Some((id, token)) = book.operation()
-        && let Ok(operation) = Operation::resume(id, token)
-    {
-        let again = Operation::resume(operation.resume_id(), &operation.resume_token());
-        expect(again.as_ref() == Ok(&operation), || {
-            format!("{operation:?} is noted and read as {again:?}")
-        })?;
-    }
     book.record_claim(keyed);
     book.unforetell(keyed);
     book.rebase(&object, belief);

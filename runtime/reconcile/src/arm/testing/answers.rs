@@ -10,7 +10,7 @@ use armature_shapes::testing::shown::shows_any;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::expect;
+use crate::testing::front_door::expect;
 
 /// What was asked for.
 const URL: &str =

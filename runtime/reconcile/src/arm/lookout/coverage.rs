@@ -8,9 +8,10 @@ use armature_shapes::resource::ObjectKey;
 use jiff::Timestamp;
 
 use super::hint::{Allowance, Noted, Verdict, judge};
-use super::roster::{IdMark, Inventory, may_rest};
+use super::roster::{IdMark, may_rest};
 use super::schedule::Terms;
 use crate::claim;
+use crate::inventory::Inventory;
 use crate::queue::{LatestPass, Rest};
 use crate::time::Clock;
 

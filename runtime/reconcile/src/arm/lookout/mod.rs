@@ -36,6 +36,7 @@ use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::inventory::Inventory;
 use crate::queue::{LatestPass, Queue, Rest};
 use crate::time::{Clock, Time};
 use crate::written::Written;
@@ -43,7 +44,6 @@ use crate::written::Written;
 pub use coverage::Coverage;
 pub use figures::{Figures, Standing};
 pub use hint::Verdict;
-pub use roster::Inventory;
 pub use schedule::Terms;
 
 use roster::Roster;

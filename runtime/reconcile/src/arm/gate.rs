@@ -19,6 +19,7 @@ use armature_shapes::resource::ObjectKey;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+use super::free::may_send;
 use crate::allowed_scopes::{Bound, Enforcement};
 use crate::time::Clock;
 
@@ -315,7 +316,7 @@ impl State {
         let path = segment::path_from_root(url);
         let is_admitted =
             |(by, at): &(Method, String)| *by == method && at.eq_ignore_ascii_case(&path);
-        if bound.scopes.allow_request(method, url) || self.admitted_paths.iter().any(is_admitted) {
+        if may_send(&bound.scopes, method, url) || self.admitted_paths.iter().any(is_admitted) {
             return Ok(());
         }
         let message = bound.advice();

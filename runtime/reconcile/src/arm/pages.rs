@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{ArmAccess, ExtensionError};
+use super::ArmAccess;
+use crate::extension::ExtensionError;
 
 /// Pages that are read at most: a service that never ends a list must not keep a worker.
 const MOST: usize = 20;
@@ -61,8 +62,9 @@ mod tests {
     use armature_azure::{CredentialKey, Method};
     use serde_json::json;
 
+    use super::super::testing::{MemoryAzure, response};
     use super::*;
-    use crate::testing::{Journal, MemoryAzure, response};
+    use crate::testing::Journal;
 
     #[test]
     fn pages_become_one_list() {

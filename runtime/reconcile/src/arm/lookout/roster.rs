@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher};
-use std::sync::Arc;
 
 use armature_azure::graph::Table;
 use armature_azure::{CredentialKey, Transport};
@@ -13,26 +12,9 @@ use armature_shapes::resource::{Object, ObjectKey};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::annotations::{Annotations, needs_own_credential};
+use crate::annotations::needs_own_credential;
 use crate::claim;
-
-/// The objects of the cluster, as far as they are known.
-pub trait Inventory: Send + Sync {
-    /// Whether all of them are known.
-    fn is_complete(&self) -> bool;
-
-    /// All that are known, one after the other: they may take much memory at once.
-    fn all(&self) -> Box<dyn Iterator<Item = Arc<Object>> + '_>;
-
-    /// One of them.
-    fn get(&self, key: &ObjectKey) -> Option<Arc<Object>>;
-
-    /// Annotations of a namespace.
-    fn namespace(&self, name: &str) -> Annotations;
-
-    /// Whether the namespace has a credential of its own; nothing while that is not known.
-    fn has_credential(&self, namespace: &str) -> Option<bool>;
-}
+use crate::inventory::Inventory;
 
 /// Stands for an ARM id, whatever its casing. Of 100,000 ids two have the same one with a chance of one in four billion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,12 +1,10 @@
 //! Azure Resource Manager as a remote: its verbs, what its answers say, and its operations in annotations.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use armature_azure::operation::{self, Style};
-use armature_azure::{
-    CloudError, CredentialKey, Method, Refused, Request, Response, Transport, TransportError,
-    absence,
-};
+use armature_azure::{CloudError, Method, Request, Response, Transport, absence};
 use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::KindInfo;
 use armature_shapes::quote::shortened;
@@ -14,11 +12,20 @@ use armature_shapes::shape::{Rules, misleading_name};
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::{Begun, Gate, Operation, Progress, Reading, Refusal, Session, Target, Verb};
+use super::access::ArmAccess;
+use super::credential::key_of;
+use super::error::{ArmError, transport_failure};
+use super::gate::Gate;
+use super::own::is_own;
+use crate::allowed_scopes::Bound;
 use crate::backoff::RetryClass;
-use crate::condition::{Severity, reason};
-use crate::observed::{Credential, Provisioning};
+use crate::condition::reason;
+use crate::extension::ExtensionError;
 use crate::outcome::Failure;
+use crate::remote::{
+    Access, Begun, Credential, CredentialRef, Operation, Progress, Provisioning, Reading, Refusal,
+    Session, Target, Verb,
+};
 
 /// States of `provisioningState` that say without doubt that something is going on. Services invent others, and
 /// some of those are lasting (`Running`, `Pending`): only these hold a PUT back.
@@ -42,9 +49,10 @@ const PRECONDITION_FAILED: u16 = 412;
 
 #[async_trait]
 impl Session for Gate {
-    async fn sign_in(&self, credential: &CredentialKey) -> Result<Credential, Failure> {
-        let subscription = self.subscription(credential).await;
-        self.charge(credential).await;
+    async fn sign_in(&self, credential: &CredentialRef) -> Result<Credential, Failure> {
+        let credential = key_of(credential);
+        let subscription = self.subscription(&credential).await;
+        self.charge(&credential).await;
         // No request was sent whose path would tell anything.
         let subscription = subscription.map_err(|error| Failure {
             message: error.message.clone(),
@@ -201,6 +209,52 @@ impl Session for Gate {
         }
     }
 
+    /// POST of something that has to come before a PUT.
+    async fn prepare(&self, credential: &CredentialRef, url: &str) -> Begun {
+        self.begin(credential, Method::Post, url.to_owned()).await
+    }
+
+    async fn list(
+        self: Arc<Self>,
+        credential: &CredentialRef,
+        url: &str,
+    ) -> Result<Value, Refusal> {
+        let access = ArmAccess::new(self, key_of(credential));
+        access.post_all(url).await.map_err(refusal)
+    }
+
+    fn is_own(&self, id: &RemoteId, operation: &Operation) -> bool {
+        let resumed = armature_azure::Operation::resume(&operation.id, &operation.token);
+        match (resumed, id.arm()) {
+            (Ok(resumed), Some(id)) => is_own(&resumed.url, id),
+            _ => false,
+        }
+    }
+
+    async fn endpoint(&self, credential: &CredentialRef) -> String {
+        Transport::endpoint(self, &key_of(credential)).await
+    }
+
+    fn bind(&self, bound: Option<Bound>) {
+        Gate::bind(self, bound);
+    }
+
+    fn take_outside(&self) -> Vec<String> {
+        Gate::take_outside(self)
+    }
+
+    fn take_correlation(&self) -> Option<String> {
+        Gate::take_correlation(self)
+    }
+
+    fn ends_writes(&self) -> bool {
+        Gate::ends_writes(self)
+    }
+
+    fn access(self: Arc<Self>, credential: &CredentialRef) -> Access {
+        ArmAccess::new(self, key_of(credential)).into()
+    }
+
     fn commit(&self) {
         Gate::commit(self);
     }
@@ -211,12 +265,7 @@ impl Session for Gate {
 }
 
 impl Gate {
-    /// POST of something that has to come before a PUT.
-    pub async fn prepare(&self, credential: &CredentialKey, url: &str) -> Begun {
-        self.begin(credential, Method::Post, url.to_owned()).await
-    }
-
-    async fn begin(&self, credential: &CredentialKey, method: Method, url: String) -> Begun {
+    async fn begin(&self, credential: &CredentialRef, method: Method, url: String) -> Begun {
         let request = request(credential, method, url.clone(), None);
         match self.send(request).await {
             Ok(response) => self.begun(method, &url, &response),
@@ -248,17 +297,32 @@ impl Gate {
     /// What an error answer says. One of "not found" that does not mean the resource is doubted.
     fn refused(&self, response: &Response) -> Refusal {
         let is_doubtful = absence::is_not_found(response) && !absence::is_gone(response);
-        Refusal::Azure {
-            error: Box::new(CloudError::from_response(response)),
+        Refusal::Told {
+            error: Arc::new(ArmError(CloudError::from_response(response))),
             retry_after: operation::retry_after(response, self.now()),
             doubt: is_doubtful.then(|| absence::doubt(response).to_owned()),
         }
     }
 }
 
+/// Why an action was not answered.
+fn refusal(error: ExtensionError) -> Refusal {
+    match error {
+        ExtensionError::Azure {
+            error, retry_after, ..
+        } => Refusal::Told {
+            error,
+            retry_after,
+            doubt: None,
+        },
+        ExtensionError::Unanswered { failure, .. } => Refusal::Known(*failure),
+        other => Failure::warning(reason::FAILED, RetryClass::Slow, other.to_string()).into(),
+    }
+}
+
 fn plain(error: CloudError, retry_after: Option<Duration>) -> Refusal {
-    Refusal::Azure {
-        error: Box::new(error),
+    Refusal::Told {
+        error: Arc::new(ArmError(error)),
         retry_after,
         doubt: None,
     }
@@ -275,7 +339,7 @@ fn url(target: Target<'_>) -> Result<String, Refusal> {
 }
 
 fn request(
-    credential: &CredentialKey,
+    credential: &CredentialRef,
     method: Method,
     url: String,
     body: Option<Value>,
@@ -285,7 +349,7 @@ fn request(
         url,
         body,
         if_match: None,
-        credential: credential.clone(),
+        credential: key_of(credential),
     }
 }
 
@@ -314,25 +378,6 @@ fn provisioning(body: &Value) -> Provisioning {
         word if RUNNING.contains(&word) => Provisioning::Running(state.to_owned()),
         _ => Provisioning::Settled,
     }
-}
-
-/// No answer. A credential that cannot be used is the user's to fix, anything else may pass.
-pub(crate) fn transport_failure(error: &TransportError) -> Failure {
-    let mut failure = if error.is_early() {
-        Failure {
-            severity: Severity::Info,
-            ..Failure::warning(reason::RECONCILING, RetryClass::Poll, error.message.clone())
-        }
-    } else if error.refused == Some(Refused::Scope) {
-        Failure::error(reason::SCOPE_NOT_ALLOWED, error.to_string())
-    } else if error.credential {
-        // It names the Secret and the key, and no request is to blame.
-        Failure::warning(reason::FAILED, RetryClass::Slow, error.message.clone())
-    } else {
-        Failure::unknown(error.to_string())
-    };
-    failure.retry_after = error.retry_after;
-    failure
 }
 
 /// The ETag of a resource: that of the answer, which is the one that `If-Match` is about; else the one that it shows.
@@ -395,8 +440,6 @@ fn is_same_resource(found: &str, id: &RemoteId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backoff::Requeue;
-    use crate::condition::Verdict;
 
     #[test]
     fn an_id_accuses_an_answer_only_where_it_is_another_resources() {
@@ -422,38 +465,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_credential_that_is_not_ready_yet_is_no_failure() {
-        let after = Some(Duration::from_secs(2));
-        let early = transport_failure(&TransportError {
-            method: Method::Get,
-            url: "/subscriptions".to_owned(),
-            message: "being read".to_owned(),
-            credential: true,
-            refused: None,
-            retry_after: after,
-        });
-        let told = Verdict::from(&early);
-        assert_eq!(told, Verdict::progress(reason::RECONCILING, "being read"));
-        let requeue = Requeue::BackoffAtLeast(RetryClass::Poll, Duration::from_secs(2));
-        assert_eq!(early.requeue(), requeue);
-    }
-
-    #[test]
-    fn a_credential_that_cannot_be_used_is_told_as_a_sentence() {
-        let error = |credential: bool| TransportError {
-            method: Method::Get,
-            url: "/subscriptions".to_owned(),
-            message: "key AZURE_CLIENT_ID of Secret a/b cannot be used".to_owned(),
-            credential,
-            refused: None,
-            retry_after: None,
-        };
-        let told = |credential: bool| transport_failure(&error(credential)).message;
-        assert_eq!(told(true), error(true).message);
-        assert_eq!(told(false), error(false).to_string());
-    }
-
     /// The last two as AKS spells it.
     #[test]
     fn an_etag_is_found_where_services_put_it() {
@@ -471,7 +482,7 @@ mod tests {
     #[test]
     fn the_etag_of_the_answer_comes_before_the_one_that_the_resource_shows() {
         let etag = |headers: &[(&str, &str)], body: Option<Value>| {
-            etag_of(&crate::testing::response(200, headers, body))
+            etag_of(&super::super::testing::response(200, headers, body))
         };
         let body = || Some(serde_json::json!({"properties": {"eTag": "shown"}}));
         let header = [("etag", "of the answer")];

@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 use super::roster::may_rest;
 use super::*;
 use crate::annotations::{Annotations, CREDENTIAL};
-use crate::testing::{ManualClock, error, response};
+use crate::arm::testing::{error, response};
+use crate::testing::ManualClock;
 
 const HOUR: Duration = Duration::from_secs(3600);
 

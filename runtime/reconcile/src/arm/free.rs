@@ -1,39 +1,19 @@
-//! What is allowed without asking: it shows nothing of anybody's resources, and changes none.
+//! Requests that are allowed without asking: they show nothing of anybody's resources, and change none.
 
 use armature_azure::Method;
 use armature_shapes::id::segment;
 
-/// Types of definitions of roles and policies at the tenant, which are the same for everybody. Custom ones are in a subscription
-/// or below a management group.
-const DEFINITIONS: [&str; 3] = [
-    "roledefinitions",
-    "policydefinitions",
-    "policysetdefinitions",
-];
+use crate::allowed_scopes::AllowedScopes;
 
-/// Whether an id is a definition of a role or a policy: a built-in one, or a role as a subscription shows it. A role is a
-/// list of actions; what it is granted for is another id.
-pub(super) fn is_definition(id: &str) -> bool {
-    let segments: Vec<String> = id.split('/').map(str::to_ascii_lowercase).collect();
-    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-    match segments.as_slice() {
-        ["", "providers", _, kind, name] => DEFINITIONS.contains(kind) && !name.is_empty(),
-        [
-            "",
-            "subscriptions",
-            _,
-            "providers",
-            _,
-            "roledefinitions",
-            name,
-        ] => !name.is_empty(),
-        _ => false,
-    }
+/// Whether a request may be sent: its path is below a scope, or it is one that shows and changes nobody's resources.
+pub(super) fn may_send(scopes: &AllowedScopes, method: Method, url: &str) -> bool {
+    let path = segment::path_from_root(url);
+    scopes.allow(&path) || is_free_request(method, &path)
 }
 
 /// Whether a request needs no scope: the list of roles, the registration of a provider, and a look at an operation, which Azure
 /// keeps beside the subscription's resources (ARM RPC, asynchronous operations).
-pub(super) fn is_free_request(method: Method, path: &str) -> bool {
+fn is_free_request(method: Method, path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let segments: Vec<&str> = path.trim_end_matches('/').split('/').collect();
     match (method, segments.as_slice()) {
@@ -47,7 +27,7 @@ pub(super) fn is_free_request(method: Method, path: &str) -> bool {
 }
 
 /// Whether a look at a path tells no more than how an operation went.
-pub(crate) fn tells_of_an_operation(path: &str) -> bool {
+pub(super) fn tells_of_an_operation(path: &str) -> bool {
     path.to_ascii_lowercase().contains("operation") && is_free_request(Method::Get, path)
 }
 
@@ -75,45 +55,6 @@ fn is_operation(segments: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn definitions_are_known_by_their_whole_id() {
-        for (id, expected) in [
-            ("/providers/Microsoft.Authorization/roleDefinitions/r", true),
-            (
-                "/providers/Microsoft.Authorization/policyDefinitions/p",
-                true,
-            ),
-            (
-                "/providers/microsoft.authorization/policysetdefinitions/p",
-                true,
-            ),
-            (
-                "/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/r",
-                true,
-            ),
-            (
-                "/subscriptions/s/providers/Microsoft.Authorization/policyDefinitions/p",
-                false,
-            ),
-            ("/providers/Microsoft.Authorization/roleDefinitions", false),
-            ("/providers/Microsoft.Authorization/roleDefinitions/", false),
-            (
-                "/providers/Microsoft.Authorization/roleAssignments/r",
-                false,
-            ),
-            (
-                "/subscriptions/s/resourceGroups/g/providers/Microsoft.Authorization/roleDefinitions/r",
-                false,
-            ),
-            (
-                "/providers/Microsoft.Authorization/roleDefinitions/r/providers/Microsoft.A/bs/c",
-                false,
-            ),
-        ] {
-            assert_eq!(is_definition(id), expected, "{id}");
-        }
-    }
 
     #[test]
     fn requests_that_ask_for_no_scope() {

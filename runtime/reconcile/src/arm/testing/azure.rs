@@ -10,7 +10,7 @@ use armature_azure::{
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use super::{Journal, lock};
+use crate::testing::{Journal, lock};
 
 /// Absolute URLs of other hosts are refused, as the client does.
 const ENDPOINT: &str = "https://management.azure.com";

@@ -1,0 +1,29 @@
+//! An Azure in memory for tests, and a reconciler over it.
+//!
+//! It does not pretend to be complete: it keeps what was PUT, and answers from a script where a test gives one.
+
+pub mod answers;
+mod azure;
+pub mod notes;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use azure::{Manner, MemoryAzure, error, response};
+
+use super::Arm;
+use crate::driver::Reconciler;
+use crate::extension::Registry;
+use crate::remote::Remotes;
+use crate::testing::{self, MemoryCluster};
+
+/// A reconciler over ports in memory, whose clock stands still.
+pub fn reconciler(
+    cluster: &Arc<MemoryCluster>,
+    azure: &Arc<MemoryAzure>,
+    extensions: Registry,
+) -> Reconciler {
+    let arm = Arm::new(azure.clone(), Arc::default());
+    testing::reconciler(cluster, Remotes::new(Arc::new(arm)), extensions)
+}
