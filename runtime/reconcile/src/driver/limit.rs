@@ -19,7 +19,7 @@ use crate::outcome::{Failure, Write};
 use crate::port::KubernetesError;
 
 /// How long a pass may take. Azure answers within a minute or two, and few passes send more than a handful of requests.
-pub(super) const LONGEST_PASS: Duration = Duration::from_secs(5 * 60);
+pub const LONGEST_PASS: Duration = Duration::from_secs(5 * 60);
 
 /// When the last write of a pass may begin. Writes give the pass the time that they take, but not more than up to here.
 const LATEST_WRITE: Duration = Duration::from_secs(2 * LONGEST_PASS.as_secs());

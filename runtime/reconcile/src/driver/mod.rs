@@ -67,8 +67,6 @@ mod remote;
 mod removed;
 mod scopes;
 mod stored_check;
-#[cfg(test)]
-mod tests;
 mod unwritten;
 mod view;
 mod ways;
@@ -80,6 +78,10 @@ pub use compare::Changes;
 pub use deferred::Deferred;
 pub use departures::Departures;
 pub use items::{Fate, Item};
+#[cfg(any(test, feature = "testing"))]
+pub use limit::LONGEST_PASS;
+#[cfg(any(test, feature = "testing"))]
+pub use object::is_requested;
 pub use stored_check::StoredCheck;
 
 use std::panic::AssertUnwindSafe;

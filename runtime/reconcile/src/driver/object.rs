@@ -79,7 +79,7 @@ pub(super) fn raw(value: &Value) -> Option<Box<RawValue>> {
 }
 
 /// Whether object or namespace ask for a pass that has not been.
-pub(super) fn is_requested(object: &Object, conditions: &Value, namespace: &Annotations) -> bool {
+pub fn is_requested(object: &Object, conditions: &Value, namespace: &Annotations) -> bool {
     let asks = |annotations: &Annotations| annotations.contains_key(names::RECONCILE_NOW);
     let asked = asks(namespace) || annotation(object, names::RECONCILE_NOW).is_some();
     asked
