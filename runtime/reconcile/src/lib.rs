@@ -6,7 +6,6 @@
 //! | [`driver`] | performs actions and loops until the pass ends |
 //! | [`queue`] | which object is looked at when, and by how many workers |
 //! | [`inventory`] | the objects of the cluster for whoever looks at all of them |
-//! | [`arm`] | Azure Resource Manager as a remote |
 //! | [`bookkeeping`] | what the operator notes in an object |
 //! | [`mod@persist`] | which of it, and which conditions, the end of a pass writes |
 //! | [`outcome`] | what one thing that was tried has come to |
@@ -30,7 +29,7 @@
 //! | [`port`] | how the driver reaches Kubernetes |
 //! | [`remote`] | how it reaches what objects stand for: Azure Resource Manager, and others |
 //!
-//! What does not live here: ARM's protocol ([`armature_azure`]), Kubernetes' protocol (`armature_kubernetes`) and
+//! What does not live here: ARM's protocol (`armature_arm`), Kubernetes' protocol (`armature_kubernetes`) and
 //! JSON shapes ([`armature_engine`]).
 //!
 //! A pass over one object, with ports in memory:
@@ -40,7 +39,7 @@
 //!
 //! use armature_reconcile::backoff::Requeue;
 //! use armature_reconcile::extension::Registry;
-//! use armature_reconcile::arm::testing::{MemoryAzure, reconciler};
+//! use armature_arm::testing::{MemoryAzure, reconciler};
 //! use armature_reconcile::testing::{Journal, MemoryCluster};
 //! use armature_shapes::testing::kinds::GROUP;
 //! use serde_json::json;
@@ -67,7 +66,6 @@
 pub mod action;
 pub mod allowed_scopes;
 pub mod annotations;
-pub mod arm;
 pub mod azure_name;
 pub mod backoff;
 pub mod bookkeeping;

@@ -1,5 +1,5 @@
-//! What was written in Azure of late: what this process has sent, so that the news of it is no news ([`crate::lookout`]), and who
-//! else wrote, as the Graph tells, for people; and which types refuse a PUT for another ETag.
+//! What was written in Azure of late: what this process has sent, so that the news of it is no news to the lookout of
+//! `armature_arm`, and who else wrote, as the Graph tells, for people; and which types refuse a PUT for another ETag.
 //!
 //! One entry of each for an object at most. Its latest PUT goes with the object, and a while after the read that followed it, when
 //! the Graph has told of the change or is so late that a read is wanted anyway.
@@ -69,7 +69,7 @@ impl Put {
 
 impl Written {
     /// Azure has taken a PUT of this object's resource.
-    pub(crate) fn sent(&self, key: &ObjectKey, correlation: String, now: Timestamp) {
+    pub fn sent(&self, key: &ObjectKey, correlation: String, now: Timestamp) {
         let put = Put {
             correlation: correlation.into_boxed_str(),
             read: None,
@@ -81,7 +81,7 @@ impl Written {
     }
 
     /// The resource was read, as it was at a moment of Azure's clock.
-    pub(crate) fn read(&self, key: &ObjectKey, at: Timestamp, now: Timestamp) {
+    pub fn read(&self, key: &ObjectKey, at: Timestamp, now: Timestamp) {
         let mut all = self.lock();
         all.sweep(now);
         if let Some(put) = all.puts.get_mut(key) {
@@ -90,14 +90,14 @@ impl Written {
     }
 
     /// Somebody else has changed the resource: who, in words.
-    pub(crate) fn by_another(&self, key: &ObjectKey, who: String, now: Timestamp) {
+    pub fn by_another(&self, key: &ObjectKey, who: String, now: Timestamp) {
         let mut all = self.lock();
         all.sweep(now);
         all.others.insert(key.clone(), (who.into_boxed_str(), now));
     }
 
     /// Who else has changed the resource last, while it is remembered.
-    pub(crate) fn another(&self, key: &ObjectKey) -> Option<String> {
+    pub fn another(&self, key: &ObjectKey) -> Option<String> {
         let all = self.lock();
         all.others.get(key).map(|(who, _)| who.to_string())
     }

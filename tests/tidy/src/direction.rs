@@ -21,12 +21,15 @@ pub struct Direction {
 
 /// What one crate may depend on.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Row {
     /// The folder of the crate; `folder/*` is every crate in the folder that has no row of its own.
     pub folder: String,
     /// Folders of crates, in the same form. `*` is every crate.
     pub may: Vec<String>,
+    /// What its tests may depend on beside that, in the same form.
+    #[serde(default)]
+    pub tests_may: Vec<String>,
     /// Why.
     pub because: String,
 }
@@ -56,8 +59,10 @@ pub fn check(members: &[Member], direction: &Direction) -> Vec<String> {
             };
             let allowed =
                 |list: &[String]| list.iter().any(|pattern| fits(pattern, &target.folder));
-            let in_tests =
-                on.only_tests && (allowed(&direction.tests_may) || target.folder == member.folder);
+            let in_tests = on.only_tests
+                && (allowed(&direction.tests_may)
+                    || allowed(&row.tests_may)
+                    || target.folder == member.folder);
             if !allowed(&row.may) && !in_tests {
                 found.push(format!(
                     "{}:{}: `{}` must not depend on `{}`. {} It may depend on: {}. Move what is needed to one of these, \
@@ -100,13 +105,13 @@ mod tests {
     const TABLE: &str = "tests-may = [\"tests/*\"]\n\
         [[crates]]\nfolder = \"top\"\nmay = [\"many/*\"]\nbecause = \"It is the top.\"\n\
         [[crates]]\nfolder = \"many/*\"\nmay = [\"low\"]\nbecause = \"They are data.\"\n\
-        [[crates]]\nfolder = \"low\"\nmay = []\nbecause = \"All build on it.\"\n";
+        [[crates]]\nfolder = \"low\"\nmay = []\ntests-may = [\"top\"]\nbecause = \"All build on it.\"\n";
 
     fn found(low: &str, one: &str) -> Vec<String> {
         let tree = Tree::of(&[
             (
                 "Cargo.toml",
-                "[workspace]\nmembers = [\"low\", \"many/*\", \"tests/t\"]\n",
+                "[workspace]\nmembers = [\"low\", \"many/*\", \"tests/t\", \"top\"]\n",
             ),
             (
                 "low/Cargo.toml",
@@ -117,6 +122,7 @@ mod tests {
                 &format!("[package]\nname = \"a-one\"\n{one}"),
             ),
             ("tests/t/Cargo.toml", "[package]\nname = \"a-t\"\n"),
+            ("top/Cargo.toml", "[package]\nname = \"a-top\"\n"),
         ]);
         check(&members(&tree).unwrap(), &toml::from_str(TABLE).unwrap())
     }
@@ -142,5 +148,14 @@ mod tests {
         let line = "a-t.workspace = true\n";
         assert_eq!(found("", &format!("[dev-dependencies]\n{line}")).len(), 1);
         assert_eq!(found("", &format!("[dependencies]\n{line}")).len(), 2);
+    }
+
+    #[test]
+    fn tests_of_one_crate_may_see_what_its_row_says() {
+        let line = "a-top.workspace = true\n";
+        let dev = format!("[dev-dependencies]\n{line}");
+        assert_eq!(found(&dev, "").len(), 1);
+        assert_eq!(found(&dev, &dev).len(), 2);
+        assert_eq!(found(&format!("[dependencies]\n{line}"), "").len(), 2);
     }
 }

@@ -1,7 +1,7 @@
 //! An answer of Azure Resource Manager: status and header, its value, and the body, in lines. It means something, whatever it says.
 #![no_main]
 
-use armature_reconcile::testing::front_door::answers::check_answer_text;
+use armature_arm::testing::answers::check_answer_text;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {

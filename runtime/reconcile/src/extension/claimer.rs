@@ -14,7 +14,7 @@ use crate::port::MetadataPatch;
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use armature_reconcile::arm::testing::{MemoryAzure, reconciler};
+/// # use armature_arm::testing::{MemoryAzure, reconciler};
 /// # use armature_reconcile::testing::{Journal, MemoryCluster};
 /// # use armature_shapes::testing::kinds::{GROUP, STORE};
 /// # use serde_json::json;

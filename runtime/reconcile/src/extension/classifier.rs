@@ -15,7 +15,7 @@ use crate::remote::RemoteError;
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use armature_reconcile::arm::testing::{MemoryAzure, reconciler};
+/// # use armature_arm::testing::{MemoryAzure, reconciler};
 /// # use armature_reconcile::testing::{Journal, MemoryCluster};
 /// # use armature_shapes::testing::kinds::{GROUP, STORE};
 /// # use serde_json::json;
@@ -26,7 +26,7 @@ use crate::remote::RemoteError;
 /// };
 /// use armature_reconcile::outcome::Failure;
 /// use armature_reconcile::remote::RemoteError;
-/// use armature_reconcile::arm::testing::error;
+/// use armature_arm::testing::error;
 /// use armature_shapes::resource::TypedObject;
 /// use armature_shapes::testing::kinds::HubStore;
 ///

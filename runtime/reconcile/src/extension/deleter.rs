@@ -15,11 +15,11 @@ use crate::outcome::Write;
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use armature_reconcile::arm::testing::{MemoryAzure, reconciler};
+/// # use armature_arm::testing::{MemoryAzure, reconciler};
 /// # use armature_reconcile::testing::{Journal, MemoryCluster};
 /// # use armature_shapes::testing::kinds::{GROUP, STORE};
 /// # use serde_json::json;
-/// use armature_reconcile::arm::ArmContext;
+/// use armature_arm::ArmContext;
 /// use armature_reconcile::extension::{Context, Deleter, ExtensionError, Next, Registry};
 /// use armature_reconcile::outcome::Write;
 /// use armature_shapes::resource::TypedObject;
@@ -51,7 +51,7 @@ use crate::outcome::Write;
 /// # let reconciler = reconciler(&cluster, &azure, extensions);
 /// # reconciler.reconcile(&cluster.apply(&GROUP, "g", &json!({"location": "westus"}))).await;
 /// # let id = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/stores/s";
-/// # let stopped = armature_reconcile::arm::testing::response(200, &[], None);
+/// # let stopped = armature_arm::testing::response(200, &[], None);
 /// # azure.script(armature_azure::Method::Post, &format!("{id}/stop"), stopped);
 /// let store = cluster.apply(&STORE, "s", &json!({"owner": {"name": "g"}}));
 /// reconciler.reconcile(&store).await;

@@ -23,9 +23,9 @@ pub enum Import {
 /// ```
 /// # use std::sync::Arc;
 /// # use armature_azure::CredentialKey;
-/// # use armature_reconcile::arm::ArmAccess;
+/// # use armature_arm::ArmAccess;
 /// # use armature_reconcile::extension::Resolver;
-/// # use armature_reconcile::arm::testing::MemoryAzure;
+/// # use armature_arm::testing::MemoryAzure;
 /// # use armature_reconcile::testing::{Journal, MemoryCluster};
 /// # use armature_shapes::testing::kinds::STORE;
 /// # use serde_json::json;

@@ -26,19 +26,19 @@ impl fmt::Debug for SecretValues {
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use armature_reconcile::arm::testing::{MemoryAzure, reconciler};
+/// # use armature_arm::testing::{MemoryAzure, reconciler};
 /// # use armature_reconcile::testing::{Journal, MemoryCluster};
 /// # use armature_shapes::testing::kinds::{GROUP, STORE};
 /// # use serde_json::json;
 /// use std::collections::BTreeSet;
 ///
 /// use armature_azure::Method;
-/// use armature_reconcile::arm::ArmContext;
+/// use armature_arm::ArmContext;
 /// use armature_reconcile::extension::{
 ///     Context, ExtensionError, KubernetesSecretExporter, Next, Registry, SecretValues,
 /// };
 /// use armature_reconcile::port::DataKind;
-/// use armature_reconcile::arm::testing::response;
+/// use armature_arm::testing::response;
 /// use armature_shapes::resource::TypedObject;
 /// use armature_shapes::testing::kinds::HubStore;
 ///

@@ -15,7 +15,7 @@ use super::{Context, ExtensionError, Next};
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use armature_reconcile::arm::testing::{MemoryAzure, reconciler};
+/// # use armature_arm::testing::{MemoryAzure, reconciler};
 /// # use armature_reconcile::testing::{Journal, MemoryCluster};
 /// # use armature_shapes::testing::kinds::{GROUP, STORE};
 /// # use serde_json::json;

@@ -1,7 +1,6 @@
 //! Objects that name a resource which exists in Azure.
 
 use armature_azure::Method;
-
 use armature_reconcile::port::DataKind;
 
 use super::*;

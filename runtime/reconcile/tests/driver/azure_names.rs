@@ -1,9 +1,9 @@
 //! The name in Azure that a ConfigMap has.
 
+use armature_reconcile::port::DataKind;
 use armature_shapes::testing::kinds::NAMED;
 
 use super::*;
-use armature_reconcile::port::DataKind;
 
 const FIRST: &str = "/subscriptions/s-1/providers/Microsoft.Toys/named/first";
 

@@ -1,8 +1,9 @@
 //! What a namespace says that its objects cannot lift: never the operator's credential, and words that bind.
 
-use super::*;
 use armature_reconcile::annotations::{BINDING, CREDENTIAL};
 use armature_reconcile::port::DataKind;
+
+use super::*;
 
 const SLOW: Requeue = Requeue::Backoff(RetryClass::Slow);
 

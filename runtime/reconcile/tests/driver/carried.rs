@@ -1,14 +1,14 @@
 //! A PUT that repeats what Azure said holds only for what was read, and is not sent long after it was.
 
 use armature_azure::Method;
+use armature_reconcile::extension::{
+    Context, ExtensionError, Next, PreCheck, PreReconciliationChecker, Registry,
+};
 use armature_shapes::resource::TypedObject;
 use armature_shapes::testing::kinds::HubStore;
 use async_trait::async_trait;
 
 use super::*;
-use armature_reconcile::extension::{
-    Context, ExtensionError, Next, PreCheck, PreReconciliationChecker, Registry,
-};
 
 /// A check that takes its time.
 #[derive(Clone)]

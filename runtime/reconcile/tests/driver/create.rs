@@ -1,9 +1,9 @@
 //! Creating: claim, owners, inputs, errors, policies.
 
 use armature_azure::Method;
+use armature_reconcile::port::DataKind;
 
 use super::*;
-use armature_reconcile::port::DataKind;
 
 /// ASO behaviour §1.3 step 4e: everything that the object needs to say is written before the PUT.
 #[tokio::test]

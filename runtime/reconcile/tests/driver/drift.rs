@@ -1,10 +1,10 @@
 //! PUT only on drift, and what a baseline keeps quiet.
 
+use armature_arm::testing::Manner;
 use armature_azure::Method;
+use armature_reconcile::port::DataKind;
 
 use super::*;
-use armature_reconcile::arm::testing::Manner;
-use armature_reconcile::port::DataKind;
 
 #[tokio::test]
 async fn drift_is_named_and_put_right_once() {

@@ -1,13 +1,13 @@
 //! What the user edits reaches Azure once, and nothing else does.
 
 use armature_azure::Method;
+use armature_reconcile::extension::*;
+use armature_reconcile::port::DataKind;
 use armature_shapes::resource::TypedObject;
 use armature_shapes::testing::kinds::HubStore;
 use async_trait::async_trait;
 
 use super::*;
-use armature_reconcile::extension::*;
-use armature_reconcile::port::DataKind;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
 

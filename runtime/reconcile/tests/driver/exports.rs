@@ -1,9 +1,9 @@
 //! Values that objects want written to Secrets and config maps.
 
 use armature_azure::Method;
+use armature_reconcile::port::DataKind;
 
 use super::*;
-use armature_reconcile::port::DataKind;
 
 const LATER: Requeue = Requeue::Backoff(RetryClass::Slow);
 

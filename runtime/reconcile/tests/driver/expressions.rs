@@ -1,9 +1,9 @@
 //! Exports by expression.
 
 use armature_azure::Method;
+use armature_reconcile::port::DataKind;
 
 use super::*;
-use armature_reconcile::port::DataKind;
 
 const REFUSED: &str = "False/Error/FailedWritingAdditionalKubernetesObjects";
 

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armature_arm::ArmAccess;
 use armature_azure::Method;
+use armature_reconcile::extension::*;
+use armature_reconcile::outcome::{Failure, Write};
+use armature_reconcile::port::{DataKind, MetadataPatch};
+use armature_reconcile::remote::RemoteError;
 use armature_shapes::resource::TypedObject;
 use armature_shapes::testing::kinds::{HubBox, HubGroup, HubStore};
 use async_trait::async_trait;
 
 use super::*;
-use armature_reconcile::arm::ArmAccess;
-use armature_reconcile::extension::*;
-use armature_reconcile::outcome::{Failure, Write};
-use armature_reconcile::port::{DataKind, MetadataPatch};
-use armature_reconcile::remote::RemoteError;
 
 /// Notes its calls and otherwise does what `next` does.
 #[derive(Clone)]

@@ -1,9 +1,9 @@
 //! Answers that do not come, that mean something else than they look like, and operations that fail.
 
 use armature_azure::Method;
+use armature_reconcile::port::DataKind;
 
 use super::*;
-use armature_reconcile::port::DataKind;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
 

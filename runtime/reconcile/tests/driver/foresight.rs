@@ -1,6 +1,7 @@
 //! What a pass would write, told before it is written.
 
 use armature_reconcile::driver::foresight::Next;
+
 use super::*;
 
 async fn foreseen(world: &World, key: &ObjectKey) -> Next {

@@ -1,11 +1,11 @@
 //! Claims that foretell what Azure answers: what need not be written then, and what must be all the same.
 
 use armature_azure::Method;
+use armature_reconcile::claim::came_true;
+use armature_reconcile::port::DataKind;
 
 use super::edits::full_store;
 use super::*;
-use armature_reconcile::claim::came_true;
-use armature_reconcile::port::DataKind;
 
 impl World {
     fn is_foretold(&self, key: &ObjectKey) -> bool {

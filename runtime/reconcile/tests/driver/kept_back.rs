@@ -1,8 +1,9 @@
 //! Edits that the policy keeps from Azure.
 
+use armature_reconcile::port::DataKind;
+
 use super::edits::{full, full_store};
 use super::*;
-use armature_reconcile::port::DataKind;
 
 /// `Ready` in the newest generation reads as if Azure had it.
 #[tokio::test]

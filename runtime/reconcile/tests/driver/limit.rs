@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use armature_azure::Method;
+use armature_reconcile::driver::LONGEST_PASS;
+use armature_reconcile::extension::{Context, ExtensionError, Next, SuccessfulCreationHandler};
 use armature_shapes::resource::TypedObject;
 use armature_shapes::testing::kinds::HubStore;
 use async_trait::async_trait;
 use tokio::time::timeout;
 
 use super::*;
-use armature_reconcile::driver::LONGEST_PASS;
-use armature_reconcile::extension::{Context, ExtensionError, Next, SuccessfulCreationHandler};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 

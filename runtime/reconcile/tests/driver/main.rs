@@ -44,24 +44,22 @@ mod young;
 use std::sync::Arc;
 use std::time::Duration;
 
-use armature_shapes::names;
-use armature_shapes::testing::kinds;
-use serde_json::{Value, json};
-
+use armature_arm::testing::{MemoryAzure, error, response};
+use armature_arm::{Arm, ArmContext};
 use armature_azure::budget::Budget;
-
 use armature_reconcile::backoff::{Requeue, RetryClass};
+use armature_reconcile::claim;
 use armature_reconcile::driver::{Absences, Deferred, Departures, Reconciler};
 use armature_reconcile::extension::Registry;
 use armature_reconcile::remote::Remotes;
-use armature_reconcile::time::Clock;
-use armature_shapes::resource::ObjectKey;
-use jiff::Timestamp;
-use tokio_util::sync::CancellationToken;
-use armature_reconcile::arm::testing::{MemoryAzure, error, response};
-use armature_reconcile::arm::{Arm, ArmContext};
-use armature_reconcile::claim;
 use armature_reconcile::testing::{Journal, ManualClock, MemoryCluster};
+use armature_reconcile::time::Clock;
+use armature_shapes::names;
+use armature_shapes::resource::ObjectKey;
+use armature_shapes::testing::kinds;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 const GROUP: &str = "/subscriptions/s-1/resourceGroups/g";
 const STORE: &str = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/stores/s";

@@ -1,10 +1,10 @@
 //! Long-running operations. Every pass is that of a fresh reconciler, so each one is a restart too.
 
 use armature_azure::Method;
+use armature_reconcile::port::DataKind;
 use futures::FutureExt;
 
 use super::*;
-use armature_reconcile::port::DataKind;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
 

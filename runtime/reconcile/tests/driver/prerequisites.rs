@@ -1,12 +1,12 @@
 //! What Azure has to do before a PUT is asked for once, followed over restarts, and blocks nobody.
 
 use armature_azure::Method;
+use armature_reconcile::extension::*;
 use armature_shapes::resource::TypedObject;
 use armature_shapes::testing::kinds::HubStore;
 use async_trait::async_trait;
 
 use super::*;
-use armature_reconcile::extension::*;
 
 const REMAINS: &str = "/subscriptions/s-1/providers/Microsoft.Toys/deletedStores/s";
 const PURGE: &str = "/subscriptions/s-1/providers/Microsoft.Toys/deletedStores/s/purge";

@@ -1,9 +1,10 @@
 //! What must not be deleted, and whose word counts before a DELETE; whose credential is used.
 
-use super::*;
 use armature_reconcile::annotations::CREDENTIAL;
 use armature_reconcile::port::DataKind;
 use armature_reconcile::signature::SIGNATURE;
+
+use super::*;
 
 const SLOW: Requeue = Requeue::Backoff(RetryClass::Slow);
 

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
+use armature_reconcile::port::DataKind;
 use armature_shapes::kind::{HubInfo, KindInfo, VersionInfo};
 
 use super::*;
-use armature_reconcile::port::DataKind;
 
 /// The version that only the newer release has.
 const NEWEST: &str = "v20250101";

@@ -1,8 +1,9 @@
 //! Objects that stand for something else than a resource of Azure.
 
-use super::*;
 use armature_reconcile::port::DataKind;
 use armature_reconcile::testing::{KEY_VALUE, KeyValue};
+
+use super::*;
 
 const KEY: &str = "team/e";
 

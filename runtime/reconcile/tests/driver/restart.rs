@@ -4,13 +4,13 @@ use std::sync::Mutex;
 
 use armature_azure::budget::Sort;
 use armature_azure::{CredentialKey, Request, Response, Transport, TransportError};
+use armature_reconcile::backoff::SystemRandom;
+use armature_reconcile::queue::{Look, Queue, QueueSettings};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::*;
-use armature_reconcile::backoff::SystemRandom;
-use armature_reconcile::queue::{Look, Queue, QueueSettings};
 
 const OBJECTS: usize = 10_000;
 

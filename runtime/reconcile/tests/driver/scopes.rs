@@ -1,15 +1,15 @@
 //! Namespaces whose objects may not be everywhere.
 
 use armature_azure::Method;
+use armature_reconcile::allowed_scopes::{AllowedScopes, Enforcement};
+use armature_reconcile::extension::*;
+use armature_reconcile::port::DataKind;
+use armature_reconcile::signature::SIGNATURE;
 use armature_shapes::resource::TypedObject;
 use armature_shapes::testing::kinds::HubStore;
 use async_trait::async_trait;
 
 use super::*;
-use armature_reconcile::allowed_scopes::{AllowedScopes, Enforcement};
-use armature_reconcile::extension::*;
-use armature_reconcile::port::DataKind;
-use armature_reconcile::signature::SIGNATURE;
 
 const OTHER: &str = "/subscriptions/s-1/resourceGroups/other";
 

@@ -1,12 +1,12 @@
 //! Services that quote the secrets that they are sent.
 
 use armature_azure::{Method, Response};
+use armature_reconcile::port::DataKind;
 use armature_shapes::testing::shown::shows;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::*;
-use armature_reconcile::port::DataKind;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
 

@@ -1,11 +1,11 @@
 //! Notes that the operator has signed, and those that somebody else wrote.
 
 use armature_azure::Method;
+use armature_reconcile::port::KubernetesPort;
+use armature_reconcile::signature::{NOT_BELIEVED, SIGNATURE, Verdict};
 
 use super::edits::full_store;
 use super::*;
-use armature_reconcile::port::KubernetesPort;
-use armature_reconcile::signature::{NOT_BELIEVED, SIGNATURE, Verdict};
 
 pub(super) const TWIN: &str = "GenericClient.CreateOrUpdateByID";
 pub(super) const ELSEWHERE: &str = "/subscriptions/s-1/resourceGroups/after";
@@ -367,7 +367,8 @@ async fn a_status_vouches_for_a_signed_claim_only() {
     world.unsign(&store);
     let book = |world: &World, belief| {
         let object = world.cluster.object(&store).unwrap();
-        armature_reconcile::bookkeeping::Bookkeeping::of(&object, Default::default(), belief).claim_holds()
+        armature_reconcile::bookkeeping::Bookkeeping::of(&object, Default::default(), belief)
+            .claim_holds()
     };
     use armature_reconcile::signature::Belief;
     assert!(book(&world, Belief::Signed));

@@ -1,8 +1,9 @@
 //! What would be refused of an object as it is stored, told without a request.
 
-use super::*;
 use armature_reconcile::annotations::CREDENTIAL;
 use armature_reconcile::condition::reason;
+
+use super::*;
 
 const OTHER: &str = "/subscriptions/s-1/resourceGroups/other";
 

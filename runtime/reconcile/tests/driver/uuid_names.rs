@@ -1,11 +1,11 @@
 //! Names in Azure that the operator makes up.
 
 use armature_azure::Method;
+use armature_reconcile::azure_name;
 use armature_shapes::kind::{HubInfo, KindInfo, NameRule, OwnerRule, Remote, Scope, UuidText};
 use armature_shapes::shape::Rules;
 
 use super::*;
-use armature_reconcile::azure_name;
 
 static GRANT: KindInfo = KindInfo {
     group: "toys.azure.com",

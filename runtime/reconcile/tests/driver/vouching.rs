@@ -1,10 +1,10 @@
 //! Notes for which nobody vouches: what is read because of them, what is left alone, and what two operators make of each other's.
 
 use armature_engine::compare::DigestKey;
+use armature_reconcile::signature::SIGNATURE;
 
 use super::signatures::{ELSEWHERE, TWIN, before_all, followed_at};
 use super::*;
-use armature_reconcile::signature::SIGNATURE;
 
 const BELOW: &str = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/stores/other";
 

@@ -1,10 +1,10 @@
 //! What a young object says, and what it costs the API server.
 
 use armature_azure::Method;
-
-use super::*;
 use armature_reconcile::queue::Look;
 use armature_reconcile::young::Silence;
+
+use super::*;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
 

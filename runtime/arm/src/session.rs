@@ -5,6 +5,15 @@ use std::time::Duration;
 
 use armature_azure::operation::{self, Style};
 use armature_azure::{CloudError, Method, Request, Response, Transport, absence};
+use armature_reconcile::allowed_scopes::Bound;
+use armature_reconcile::backoff::RetryClass;
+use armature_reconcile::condition::reason;
+use armature_reconcile::extension::ExtensionError;
+use armature_reconcile::outcome::Failure;
+use armature_reconcile::remote::{
+    Access, Begun, Credential, CredentialRef, Operation, Progress, Provisioning, Reading, Refusal,
+    Session, Target, Verb,
+};
 use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::KindInfo;
 use armature_shapes::quote::shortened;
@@ -17,15 +26,6 @@ use super::credential::key_of;
 use super::error::{ArmError, transport_failure};
 use super::gate::Gate;
 use super::own::is_own;
-use crate::allowed_scopes::Bound;
-use crate::backoff::RetryClass;
-use crate::condition::reason;
-use crate::extension::ExtensionError;
-use crate::outcome::Failure;
-use crate::remote::{
-    Access, Begun, Credential, CredentialRef, Operation, Progress, Provisioning, Reading, Refusal,
-    Session, Target, Verb,
-};
 
 /// States of `provisioningState` that say without doubt that something is going on. Services invent others, and
 /// some of those are lasting (`Running`, `Pending`): only these hold a PUT back.

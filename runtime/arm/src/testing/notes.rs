@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use armature_azure::Operation;
+use armature_reconcile::testing::front_door::expect;
 use armature_shapes::names;
-
-use crate::testing::front_door::expect;
 
 /// An operation that notes tell of is noted as one that is read alike.
 ///

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use armature_reconcile::claim;
+use armature_reconcile::inventory::Inventory;
+use armature_reconcile::queue::{LatestPass, Rest};
+use armature_reconcile::time::Clock;
 use armature_shapes::resource::ObjectKey;
 use jiff::Timestamp;
 
 use super::hint::{Allowance, Noted, Verdict, judge};
 use super::roster::{IdMark, may_rest};
 use super::schedule::Terms;
-use crate::claim;
-use crate::inventory::Inventory;
-use crate::queue::{LatestPass, Rest};
-use crate::time::Clock;
 
 /// Longest time between two looks where the Graph told of a change late: it may have told of others too late to be heard.
 const REST_WHERE_LATE: Duration = Duration::from_secs(6 * 3600);

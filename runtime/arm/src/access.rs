@@ -6,12 +6,12 @@ use armature_azure::{
     CloudError, CredentialKey, Method, Refused, Request, Response, Transport, TransportError,
     absence, operation,
 };
+use armature_reconcile::extension::{Context, ExtensionError};
+use armature_reconcile::remote::Access;
 use async_trait::async_trait;
 use serde_json::Value;
 
 use super::error::{ArmError, transport_failure};
-use crate::extension::{Context, ExtensionError};
-use crate::remote::Access;
 
 /// What an extension asks Azure Resource Manager by.
 pub trait ArmContext {
@@ -189,11 +189,12 @@ fn unanswered(error: TransportError) -> ExtensionError {
 
 #[cfg(test)]
 mod tests {
+    use armature_reconcile::backoff::Requeue;
+    use armature_reconcile::extension::Resolver;
+    use armature_reconcile::testing::{Journal, MemoryCluster};
+
     use super::super::testing::MemoryAzure;
     use super::*;
-    use crate::backoff::Requeue;
-    use crate::extension::Resolver;
-    use crate::testing::{Journal, MemoryCluster};
 
     const GROUP: &str = "/subscriptions/s-1/resourceGroups/g?api-version=1";
 

@@ -11,7 +11,7 @@
 //! | [`lookout`] | asks Azure what changed, so that not everything needs to be read |
 //! | `testing` | an Azure in memory, with the feature `testing` |
 //!
-//! What does not live here: ARM's protocol ([`armature_azure`]), and what to send when.
+//! What does not live here: ARM's protocol ([`armature_azure`]), and what to send when ([`armature_reconcile`]).
 
 mod access;
 mod credential;
@@ -30,11 +30,10 @@ use std::sync::Arc;
 
 use armature_azure::Transport;
 use armature_azure::budget::{self, Budget};
+use armature_reconcile::remote::{Remote, Session};
+use armature_reconcile::time::Clock;
+use armature_reconcile::urgency::Urgency;
 use armature_shapes::resource::Object;
-
-use crate::remote::{Remote, Session};
-use crate::time::Clock;
-use crate::urgency::Urgency;
 
 pub use access::{ArmAccess, ArmContext};
 pub use error::ArmError;

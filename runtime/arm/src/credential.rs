@@ -1,8 +1,7 @@
 //! Credentials as the reconciler refers to them, and as the client keeps them.
 
 use armature_azure::CredentialKey;
-
-use crate::remote::CredentialRef;
+use armature_reconcile::remote::CredentialRef;
 
 /// What the client keeps a credential by.
 pub(crate) fn key_of(credential: &CredentialRef) -> CredentialKey {
@@ -18,9 +17,9 @@ pub(crate) fn key_of(credential: &CredentialRef) -> CredentialKey {
 #[cfg(test)]
 mod tests {
     use armature_azure::credential::{ALLOWED_IDENTITIES, AllowedIdentities, OWN_CREDENTIAL};
+    use armature_reconcile::annotations::{self, client_ids};
 
     use super::*;
-    use crate::annotations::{self, client_ids};
 
     #[test]
     fn a_secret_is_kept_by_its_own_name() {

@@ -4,11 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use armature_azure::{CloudError, Refused, TransportError};
-
-use crate::backoff::RetryClass;
-use crate::condition::{Severity, reason};
-use crate::outcome::Failure;
-use crate::remote::RemoteError;
+use armature_reconcile::backoff::RetryClass;
+use armature_reconcile::condition::{Severity, reason};
+use armature_reconcile::outcome::Failure;
+use armature_reconcile::remote::RemoteError;
 
 /// An error of Azure Resource Manager as the reconciler sees it.
 #[derive(Clone, Debug)]
@@ -62,10 +61,10 @@ mod tests {
     use std::time::Duration;
 
     use armature_azure::Method;
+    use armature_reconcile::backoff::Requeue;
+    use armature_reconcile::condition::Verdict;
 
     use super::*;
-    use crate::backoff::Requeue;
-    use crate::condition::Verdict;
 
     #[test]
     fn a_credential_that_is_not_ready_yet_is_no_failure() {

@@ -6,6 +6,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Mutex;
 
 use armature_azure::{CredentialKey, Request, Response, TransportError};
+use armature_reconcile::annotations::{Annotations, CREDENTIAL};
+use armature_reconcile::testing::ManualClock;
 use armature_shapes::kind::KindInfo;
 use armature_shapes::names;
 use armature_shapes::resource::{Kind, Object};
@@ -18,9 +20,7 @@ use serde_json::{Value, json};
 
 use super::roster::may_rest;
 use super::*;
-use crate::annotations::{Annotations, CREDENTIAL};
-use crate::arm::testing::{error, response};
-use crate::testing::ManualClock;
+use crate::testing::{error, response};
 
 const HOUR: Duration = Duration::from_secs(3600);
 

@@ -1,16 +1,15 @@
 //! An Azure in memory.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use armature_azure::{
     Cloud, CredentialKey, Method, Refused, Request, Response, Transport, TransportError,
 };
+use armature_reconcile::testing::Journal;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-
-use crate::testing::{Journal, lock};
 
 /// Absolute URLs of other hosts are refused, as the client does.
 const ENDPOINT: &str = "https://management.azure.com";
@@ -267,4 +266,8 @@ impl Transport for MemoryAzure {
     async fn subscription(&self, _: &CredentialKey) -> Result<String, TransportError> {
         Ok(self.subscription.clone())
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

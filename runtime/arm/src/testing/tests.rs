@@ -1,15 +1,15 @@
 //! Promises over answers that are nearly right, and whole passes over notes that are, from fixed seeds.
 
+use armature_reconcile::extension::Registry;
+use armature_reconcile::testing::front_door::annotations::{WORDS, noted};
+use armature_reconcile::testing::front_door::mutation::Mutations;
+use armature_reconcile::testing::front_door::seeds::{TEXTS, notes};
+use armature_reconcile::testing::{Journal, MemoryCluster};
 use serde_json::value::RawValue;
 
 use super::answers::{HEADERS, SECRETS, check_answer, check_answer_text, error_body, response};
 use super::notes::check_operation;
 use super::{MemoryAzure, reconciler};
-use crate::extension::Registry;
-use crate::testing::front_door::annotations::{WORDS, noted};
-use crate::testing::front_door::mutation::Mutations;
-use crate::testing::front_door::seeds::{TEXTS, notes};
-use crate::testing::{Journal, MemoryCluster};
 
 /// Texts per property: seconds of a development build.
 const CASES: u64 = 10_000;

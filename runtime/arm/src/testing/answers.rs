@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use armature_azure::operation::{Begun, begin, clock_ahead, poll, retry_after};
 use armature_azure::{CloudError, Method, Operation, Response, absence};
+use armature_reconcile::testing::front_door::expect;
 use armature_shapes::id::{ResourceId, segment};
 use armature_shapes::testing::shown::shows_any;
 use jiff::Timestamp;
 use serde_json::Value;
-
-use crate::testing::front_door::expect;
 
 /// What was asked for.
 const URL: &str =

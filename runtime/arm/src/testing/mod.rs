@@ -12,11 +12,12 @@ use std::sync::Arc;
 
 pub use azure::{Manner, MemoryAzure, error, response};
 
+use armature_reconcile::driver::Reconciler;
+use armature_reconcile::extension::Registry;
+use armature_reconcile::remote::Remotes;
+use armature_reconcile::testing::{self, MemoryCluster};
+
 use super::Arm;
-use crate::driver::Reconciler;
-use crate::extension::Registry;
-use crate::remote::Remotes;
-use crate::testing::{self, MemoryCluster};
 
 /// A reconciler over ports in memory, whose clock stands still.
 pub fn reconciler(

@@ -5,16 +5,15 @@ use std::hash::{DefaultHasher, Hasher};
 
 use armature_azure::graph::Table;
 use armature_azure::{CredentialKey, Transport};
+use armature_reconcile::annotations::needs_own_credential;
+use armature_reconcile::claim;
+use armature_reconcile::inventory::Inventory;
 use armature_shapes::id::segment;
 use armature_shapes::kind::{KindInfo, Remote};
 use armature_shapes::names;
 use armature_shapes::resource::{Object, ObjectKey};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-
-use crate::annotations::needs_own_credential;
-use crate::claim;
-use crate::inventory::Inventory;
 
 /// Stands for an ARM id, whatever its casing. Of 100,000 ids two have the same one with a chance of one in four billion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,10 +1,10 @@
 //! Changes that are our own writes, and those that only look like them.
 
 use armature_azure::graph::Change;
+use armature_reconcile::written::Written;
 
 use super::super::hint::is_ours;
 use super::*;
-use crate::written::Written;
 
 const PRINCIPAL: &str = "11111111-0000-0000-0000-000000000001";
 

@@ -31,15 +31,14 @@ use std::time::Duration;
 
 use armature_azure::Transport;
 use armature_azure::budget::Budget;
+use armature_reconcile::inventory::Inventory;
+use armature_reconcile::queue::{LatestPass, Queue, Rest};
+use armature_reconcile::time::{Clock, Time};
+use armature_reconcile::written::Written;
 use armature_shapes::resource::ObjectKey;
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
-
-use crate::inventory::Inventory;
-use crate::queue::{LatestPass, Queue, Rest};
-use crate::time::{Clock, Time};
-use crate::written::Written;
 
 pub use coverage::Coverage;
 pub use figures::{Figures, Standing};

@@ -1,9 +1,9 @@
 //! Answers that come in pages.
 
+use armature_reconcile::extension::ExtensionError;
 use serde_json::Value;
 
 use super::ArmAccess;
-use crate::extension::ExtensionError;
 
 /// Pages that are read at most: a service that never ends a list must not keep a worker.
 const MOST: usize = 20;
@@ -60,11 +60,11 @@ mod tests {
     use std::sync::Arc;
 
     use armature_azure::{CredentialKey, Method};
+    use armature_reconcile::testing::Journal;
     use serde_json::json;
 
     use super::super::testing::{MemoryAzure, response};
     use super::*;
-    use crate::testing::Journal;
 
     #[test]
     fn pages_become_one_list() {

@@ -88,7 +88,7 @@ impl Terms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arm::lookout::hint::{BURST, SYNCS_PER_HINT};
+    use crate::lookout::hint::{BURST, SYNCS_PER_HINT};
 
     const HOUR: f64 = 3600.0;
 

@@ -2,7 +2,7 @@
 //!
 //! A request to another subscription than the one that was checked for the credential is not sent, unless an extension
 //! says that its resource stands for that one. Nor is one whose path is outside of the scopes that the object's namespace may
-//! use, with the exceptions of [`crate::allowed_scopes`] and those that an extension names.
+//! use, with the exceptions of [`armature_reconcile::allowed_scopes`] and those that an extension names.
 //!
 //! Once something was changed in Azure, the rest of the pass is always sent: what Azure made of it must be read
 //! and recorded.
@@ -14,14 +14,14 @@ use armature_azure::budget::{Account, Budget, Call, Sent, Sort, Urgency};
 use armature_azure::{
     CredentialKey, Method, Refused, RefusedUrl, Request, Response, Transport, TransportError,
 };
+use armature_reconcile::allowed_scopes::{Bound, Enforcement};
+use armature_reconcile::time::Clock;
 use armature_shapes::id::segment;
 use armature_shapes::resource::ObjectKey;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::free::may_send;
-use crate::allowed_scopes::{Bound, Enforcement};
-use crate::time::Clock;
 
 /// The transport of one pass.
 pub(crate) struct Gate {

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use armature_azure::{CredentialKey, Request, Response, Transport, TransportError};
+use armature_reconcile::fence::Fence;
 use async_trait::async_trait;
-
-use crate::fence::Fence;
 
 /// A way to Azure that lets writes through while the fence is open.
 pub struct FencedTransport {
@@ -63,11 +62,11 @@ mod tests {
     use std::time::Duration;
 
     use armature_azure::Method;
+    use armature_reconcile::testing::Journal;
     use tokio::time::Instant;
 
     use super::super::testing::{MemoryAzure, response};
     use super::*;
-    use crate::testing::Journal;
 
     const GROUP: &str = "/subscriptions/s-1/resourceGroups/g";
 

@@ -6,10 +6,9 @@
 use std::time::Duration;
 
 use armature_azure::graph::Change;
+use armature_reconcile::queue::LatestPass;
+use armature_reconcile::written::Put;
 use jiff::{SignedDuration, Timestamp};
-
-use crate::queue::LatestPass;
-use crate::written::Put;
 
 /// Hints that count at once.
 pub(super) const BURST: f64 = 4.0;

@@ -1,9 +1,8 @@
 //! Requests that are allowed without asking: they show nothing of anybody's resources, and change none.
 
 use armature_azure::Method;
+use armature_reconcile::allowed_scopes::AllowedScopes;
 use armature_shapes::id::segment;
-
-use crate::allowed_scopes::AllowedScopes;
 
 /// Whether a request may be sent: its path is below a scope, or it is one that shows and changes nobody's resources.
 pub(super) fn may_send(scopes: &AllowedScopes, method: Method, url: &str) -> bool {
