@@ -4,6 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use armature_azure::{CloudError, Refused, TransportError};
+use armature_shapes::kind::ErrorClass;
+
+use super::classify::class_of;
 use armature_reconcile::backoff::RetryClass;
 use armature_reconcile::condition::{Severity, reason};
 use armature_reconcile::outcome::Failure;
@@ -30,6 +33,10 @@ impl RemoteError for ArmError {
 
     fn has_code(&self, code: &str) -> bool {
         self.0.has_code(code)
+    }
+
+    fn class(&self) -> ErrorClass {
+        class_of(self)
     }
 
     fn covering(&self, secrets: &[&str]) -> Arc<dyn RemoteError> {

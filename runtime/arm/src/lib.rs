@@ -6,7 +6,7 @@
 //! | `gate` | the budget of requests on the way to it, and where they may go |
 //! | `free`, `own` | requests that need no scope, and operations at a resource's own place |
 //! | `access`, `pages` | how extensions reach it |
-//! | `error`, `credential` | its errors and credentials in the words of the reconciler |
+//! | `error`, `classify`, `credential` | its errors, what they mean, and credentials in the words of the reconciler |
 //! | `fenced` | a way that lets writes through while this replica may write |
 //! | [`lookout`] | asks Azure what changed, so that not everything needs to be read |
 //! | `testing` | an Azure in memory, with the feature `testing` |
@@ -14,6 +14,7 @@
 //! What does not live here: ARM's protocol ([`armature_azure`]), and what to send when ([`armature_reconcile`]).
 
 mod access;
+mod classify;
 mod credential;
 mod error;
 mod fenced;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use armature_shapes::kind::ErrorClass;
+
 use crate::outcome::Failure;
 
 /// An error in a remote's own words. Prints as one sentence.
@@ -18,6 +20,9 @@ pub trait RemoteError: fmt::Debug + fmt::Display + Send + Sync {
     fn has_code(&self, code: &str) -> bool {
         self.code().eq_ignore_ascii_case(code)
     }
+
+    /// What it means for an object whose kind has no rule for it.
+    fn class(&self) -> ErrorClass;
 
     /// The same error with these values covered wherever it quotes them: remotes repeat what they refuse.
     fn covering(&self, secrets: &[&str]) -> Arc<dyn RemoteError>;
