@@ -88,38 +88,6 @@ async fn what_waits_for_its_share_goes_on_as_soon_as_the_pool_grows() {
     assert_eq!(passes.len(), 52);
 }
 
-/// The share of what nobody waits for is one of the workers that are free, and passes that take long leave theirs to others.
-#[tokio::test(start_paused = true)]
-async fn passes_that_take_long_give_what_nobody_waits_for_no_turn_before_edits() {
-    let (queue, log) = (queue(QueueSettings::default()), Log::new());
-    queue.spare(Arc::new(BusyOnce::default()));
-    let of = |namespace: &str, name: String| ObjectKey {
-        namespace: namespace.to_owned(),
-        ..group(&name)
-    };
-    for (namespace, count) in [("a", 26), ("b", 5)] {
-        for number in 0..count {
-            queue.add(of(namespace, format!("hangs-{namespace}-{number}")));
-        }
-    }
-    let editor = queue.clone();
-    tokio::spawn(async move {
-        sleep(Duration::from_secs(31)).await;
-        for number in 0..4 {
-            editor.add_idle(of("c", format!("idle-{number}")));
-            editor.add(of("d", format!("edit-{number}")));
-        }
-    });
-    run_for(&queue, 60, 300, &log, Requeue::Never).await;
-    let names = log.passes().into_iter().filter(|(at, _)| *at == 31);
-    let names: Vec<String> = names.map(|(_, name)| name).collect();
-    assert_eq!(names.len(), 8, "{names:?}");
-    assert!(
-        names[..4].iter().all(|name| name.starts_with("edit-")),
-        "{names:?}"
-    );
-}
-
 #[tokio::test(start_paused = true)]
 async fn what_waits_is_counted_by_kind_and_each_pass_knows_how_long_it_waited() {
     let settings = QueueSettings {
