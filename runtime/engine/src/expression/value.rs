@@ -66,13 +66,6 @@ impl Allowance {
     }
 }
 
-impl Allowance {
-    /// Whether nothing is left.
-    pub fn is_spent(&self) -> bool {
-        self.0 == 0
-    }
-}
-
 /// What is left of [`STEPS`], and of what all expressions of the object may take.
 pub(super) struct Budget {
     own: usize,

@@ -87,23 +87,26 @@ impl Pass<'_> {
             return Ok(targets);
         }
         let secrets = secrets.as_ref();
-        self.evaluate(&expressions, secrets, &mut targets, missing)
-            .await?;
+        let all = expressions.iter().collect();
+        for (expression, why) in self.evaluate(all, secrets, &mut targets).await? {
+            targets.leave_incomplete(expression.place());
+            missing.add(why.into_message());
+        }
         Ok(targets)
     }
 
     /// Puts what expressions give into the targets: first of those to which their part of the steps is enough, then of the others.
-    async fn evaluate(
+    /// Returns what gave nothing, which is never [`Unwritten::Wrong`].
+    pub(super) async fn evaluate<'e>(
         &self,
-        expressions: &[DynamicExport],
+        expressions: Vec<&'e DynamicExport>,
         secrets: Option<&BTreeMap<String, String>>,
         targets: &mut Targets,
-        missing: &mut Missing,
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<(&'e DynamicExport, Unwritten)>, Failure> {
         let object = self.served()?;
-        let mut spending = Spending::of(expressions);
+        let mut spending = Spending::of(&expressions);
         let none = BTreeMap::new();
-        let mut waiting: Vec<&DynamicExport> = expressions.iter().collect();
+        let (mut waiting, mut unwritten) = (expressions, Vec::new());
         for is_last in [false, true] {
             let mut short = Vec::new();
             for expression in waiting {
@@ -119,16 +122,13 @@ impl Pass<'_> {
                     Ok(()) => {}
                     Err(Unwritten::Short(_)) if !is_last => short.push(expression),
                     Err(Unwritten::Wrong(failure)) => return Err(failure),
-                    Err(Unwritten::Missing(message) | Unwritten::Short(message)) => {
-                        targets.leave_incomplete(expression.place());
-                        missing.add(message);
-                    }
+                    Err(why) => unwritten.push((expression, why)),
                 }
             }
             waiting = short;
             spending.without_parts();
         }
-        Ok(())
+        Ok(unwritten)
     }
 
     async fn secret_values(&self, wanted: BTreeSet<String>) -> Result<SecretValues, Failure> {

@@ -31,8 +31,8 @@ pub(super) struct Spending {
 
 impl Spending {
     /// For these.
-    pub fn of(exports: &[DynamicExport]) -> Self {
-        let count = exports.iter().map(DynamicExport::count).sum();
+    pub fn of(exports: &[&DynamicExport]) -> Self {
+        let count = exports.iter().map(|export| export.count()).sum();
         Self {
             allowance: Allowance::of(count),
             steps: BTreeMap::new(),
@@ -204,18 +204,16 @@ impl Pass<'_> {
         if expressions.is_empty() {
             return Ok(());
         }
-        let (object, none) = (self.served()?, BTreeMap::new());
-        let (mut targets, mut allowance) = (self.targets(), Allowance::default());
-        let mut missing = Missing::default();
         let without = expressions.iter().filter(|it| it.secrets().is_empty());
-        for expression in without {
-            // As an export does.
-            tokio::task::yield_now().await;
-            let added = expression.add_to(&mut targets, &object, &none, &mut allowance);
-            if let Err(Unwritten::Missing(message)) = added
-                && allowance.is_spent()
-            {
-                missing.add(message);
+        let none = BTreeMap::new();
+        let mut targets = self.targets();
+        let unwritten = self
+            .evaluate(without.collect(), Some(&none), &mut targets)
+            .await?;
+        let mut missing = Missing::default();
+        for (_, why) in unwritten {
+            if matches!(why, Unwritten::Short(_)) {
+                missing.add(why.into_message());
             }
         }
         missing.outcome()

@@ -17,6 +17,16 @@ pub(super) enum Unwritten {
     Short(String),
 }
 
+impl Unwritten {
+    /// As a condition says it.
+    pub fn into_message(self) -> String {
+        match self {
+            Self::Wrong(failure) => failure.message,
+            Self::Missing(message) | Self::Short(message) => message,
+        }
+    }
+}
+
 /// What could not be written and may be later.
 #[derive(Default)]
 pub(super) struct Missing {
