@@ -5,7 +5,7 @@ use armature_reconcile::allowed_scopes::AllowedScopes;
 use armature_shapes::id::segment;
 
 /// Whether a request may be sent: its path is below a scope, or it is one that shows and changes nobody's resources.
-pub(super) fn may_send(scopes: &AllowedScopes, method: Method, url: &str) -> bool {
+pub fn may_send(scopes: &AllowedScopes, method: Method, url: &str) -> bool {
     let path = segment::path_from_root(url);
     scopes.allow(&path) || is_free_request(method, &path)
 }

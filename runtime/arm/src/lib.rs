@@ -39,6 +39,7 @@ use armature_shapes::resource::Object;
 pub use access::{ArmAccess, ArmContext};
 pub use error::ArmError;
 pub use fenced::FencedTransport;
+pub use free::may_send;
 use gate::Gate;
 
 /// Azure Resource Manager as a remote.

@@ -7,14 +7,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::named::{Named, Path, related, value_at};
-use crate::world::subject::Subject;
+use crate::world::dropped::{NAMELESS, called, has};
 use crate::world::{Dropped, Record, World};
 
 /// How long an item waits; times are remembered in seconds.
 const WAIT: SignedDuration = SignedDuration::from_secs(119);
-
-/// What an item without a name is called.
-const NAMELESS: &str = "";
 
 /// How many PUTs of an id there are that repeat the one before without items that an edit has dropped, after the wait, and for
 /// which no object stands.
@@ -37,26 +34,6 @@ pub fn of(world: &World, id: &str, record: &Record, requests: &[LoggedRequest]) 
         })
     };
     taken.windows(2).filter(is_removal).count()
-}
-
-/// The items that an edit takes out of lists to which other objects may add some.
-pub fn drops(subject: &Subject, before: &Value, after: &Value, at: Timestamp) -> Vec<Dropped> {
-    let items = |body: &Value, path: &[&str]| -> Vec<Value> {
-        let list = path.iter().try_fold(body, |at, name| at.get(name));
-        list.and_then(Value::as_array).cloned().unwrap_or_default()
-    };
-    let lists = subject.version.keep_unknown.iter().copied();
-    let dropped = lists.map(|list| {
-        let after = items(after, list);
-        let gone = items(before, list).into_iter();
-        let gone = gone.filter(|item| !has(&after, item));
-        Dropped {
-            list,
-            names: gone.map(|item| called(&item)).collect(),
-            at,
-        }
-    });
-    dropped.filter(|it| !it.names.is_empty()).collect()
 }
 
 /// Whether an object stands for an item.
@@ -127,19 +104,6 @@ fn stands(world: &World, (id, list, name): (&str, &str, &str), at: Timestamp) ->
 fn items_at<'v>(body: &'v mut Value, list: &[&str]) -> Option<&'v mut Vec<Value>> {
     let found = list.iter().try_fold(body, |at, name| at.get_mut(*name))?;
     found.as_array_mut()
-}
-
-/// What an item is called in lower case.
-fn called(item: &Value) -> String {
-    let name = item.get("name").and_then(Value::as_str);
-    name.unwrap_or(NAMELESS).to_lowercase()
-}
-
-/// Whether a list has an item of this name, or the same where it has none.
-fn has(items: &[Value], item: &Value) -> bool {
-    let name = called(item);
-    let mut items = items.iter();
-    items.any(|known| called(known) == name && (name != NAMELESS || known == item))
 }
 
 #[cfg(test)]

@@ -7,11 +7,14 @@ use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Semantic, StructShape, Type};
 use serde_json::{Map, Value};
 
-use super::former::MOST_SHARED;
 use super::leaves::{identifiers, identities, identity, says, says_nothing};
 use super::lookup::{Folded, PLACES, PathSet};
 use super::matching::give_place;
 use super::member::{Items, Member};
+
+/// Most members of shared maps and lists that one object may name. Ours must be told from those of others, so none is ever
+/// forgotten; a body with more of them is refused ([`has_too_many_shared`](super::Comparison::has_too_many_shared)).
+pub const MOST_SHARED: usize = 4000;
 
 /// A shared map or list in two bodies.
 pub(super) struct Collection<'v> {

@@ -22,10 +22,6 @@ const NAMED: usize = 192;
 /// Most paths that are remembered as named once. The latest stay.
 const ONCE: usize = 63;
 
-/// Most members of shared maps and lists that one object may name. Ours must be told from those of others, so none is ever
-/// forgotten; a body with more of them is refused ([`Comparison::has_too_many_shared`]).
-pub const MOST_SHARED: usize = 4000;
-
 /// Paths of what was sent, and of what was sent before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Former {

@@ -47,9 +47,9 @@ use self::lookup::PathSet;
 use self::spelling::Spellings;
 pub(crate) use lookup::member;
 
+pub use collections::MOST_SHARED;
 pub use earlier::EarlierRecord;
 pub(crate) use equal::{is_nothing, is_same_text};
-pub use former::MOST_SHARED;
 pub use keyed::{DigestKey, Keyed};
 pub(crate) use leaves::{identifiers, identity, is_unseen};
 pub use left_out::LeftOut;

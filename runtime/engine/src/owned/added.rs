@@ -45,15 +45,7 @@ impl Owned {
                 self.set_all(place, ours, Value::Object(all));
             }
             (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
-                let texts = texts_in(Some(theirs));
-                let is_unnamed = place.own(bodies.desired, Side::Desired).is_none();
-                // Of a list that the spec does not name only what it named once is drift.
-                if is_unnamed && !texts.iter().any(|text| was_ours(text)) {
-                    self.ignored.push(place.path.clone());
-                    let fits = |text: &&str| patterns.is_empty() || fits_any(patterns, text);
-                    let others = texts.into_iter().filter(|text| !fits(text));
-                    others.for_each(|text| self.doubt(rule, place, bodies, text));
-                }
+                self.leave_unnamed(rule, place, bodies, patterns);
                 let all = self.with_items((rule, place), (ours, items), patterns, bodies);
                 self.set_all(place, ours, Value::Array(all));
             }
@@ -76,6 +68,26 @@ impl Owned {
             }
             _ => self.shared.push(place.path.clone()),
         }
+    }
+
+    /// Of a list of texts that the spec does not name only what it named once is drift.
+    fn leave_unnamed(
+        &mut self,
+        rule: &Rule,
+        place: &Place,
+        bodies: Bodies<'_>,
+        patterns: &[String],
+    ) {
+        let texts = texts_in(bodies.at(place).1);
+        let is_named = place.own(bodies.desired, Side::Desired).is_some();
+        let was_ours = |text: &&str| (bodies.memory)(&member(place, text)).was_named();
+        if is_named || texts.iter().any(was_ours) {
+            return;
+        }
+        self.ignored.push(place.path.clone());
+        let fits = |text: &&str| patterns.is_empty() || fits_any(patterns, text);
+        let others = texts.into_iter().filter(|text| !fits(text));
+        others.for_each(|text| self.doubt(rule, place, bodies, text));
     }
 
     /// Notes a member that stays although it may have been the spec's: for that there was no room.

@@ -21,7 +21,6 @@ use super::forms::Forms;
 use super::named::some;
 use super::object::{AZURE_NAME, parse};
 use super::pass::Pass;
-use super::work::filled;
 use crate::action::{normal, warning};
 use crate::claim;
 use crate::observed::{Leaving, NamedBy, Resource};
@@ -477,6 +476,17 @@ impl Pass<'_> {
         });
         named.next().map(|path| path.join("."))
     }
+}
+
+/// How many of so many items of a list that say nothing are not to be sent again, by records.
+pub(super) fn filled(
+    records: &[&Record],
+    (list, counts): (&str, (usize, usize)),
+    keyed: Keyed<'_>,
+) -> usize {
+    let records = records.iter();
+    let filled = records.map(|record| record.filled(list, counts, keyed));
+    filled.max().unwrap_or_default()
 }
 
 /// The path of the list in which an item has its place.

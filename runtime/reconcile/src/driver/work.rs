@@ -8,7 +8,7 @@ use armature_engine::owned::{Owned, Right};
 use armature_shapes::names;
 use serde_json::Value;
 
-use super::items::Items;
+use super::items::{Items, filled};
 use super::pass::Pass;
 use crate::condition::reason;
 use crate::outcome::Failure;
@@ -86,17 +86,6 @@ impl Work {
             ..compare::Comparison::new(pass.version().spec, desired, observed)
         }
     }
-}
-
-/// How many of so many items of a list that say nothing are not to be sent again, by records.
-pub(super) fn filled(
-    records: &[&Record],
-    (list, counts): (&str, (usize, usize)),
-    keyed: Keyed<'_>,
-) -> usize {
-    let records = records.iter();
-    let filled = records.map(|record| record.filled(list, counts, keyed));
-    filled.max().unwrap_or_default()
 }
 
 impl Pass<'_> {

@@ -1,5 +1,12 @@
 //! The driver over ports in memory: a cluster, and an Azure that answers requests of Azure Resource Manager.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests: a failure here fails the test that uses them"
+)]
+
 mod adopt;
 mod annotations;
 mod azure_names;

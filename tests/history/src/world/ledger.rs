@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use armature_simulator::{Act, Changed};
-use jiff::Timestamp;
 use serde_json::Value;
 
+use super::dropped::Dropped;
 use super::shared::{Shared, is_one};
 use crate::named::{Named, Path, related, value_at};
 
@@ -39,17 +39,6 @@ pub struct Moved {
     pub is_firm: bool,
     /// Of an added item, whether a manifest has named it since.
     pub was_named: bool,
-}
-
-/// Items that an edit took out of a list to which other objects may add some.
-#[derive(Clone, Debug)]
-pub struct Dropped {
-    /// The list.
-    pub list: &'static [&'static str],
-    /// Their names, in lower case; nothing for one that has none.
-    pub names: Vec<String>,
-    /// When.
-    pub at: Timestamp,
 }
 
 /// What is known of one id in Azure.

@@ -12,10 +12,12 @@
 //! | `acts` | what Azure does by itself, and fights over a value |
 //! | `harm` | what goes wrong with requests, and what others change |
 //! | `ledger` | what the oracle has to know |
+//! | `dropped` | items that edits take out of lists |
 //! | `shared` | items of others in lists to which they may add |
 
 mod acts;
 mod azure;
+pub mod dropped;
 mod harm;
 mod ledger;
 mod restart;
@@ -56,7 +58,8 @@ use schedule::Schedule;
 use settings::{operator, settings, timers};
 use subject::{DATA, NAMESPACE, Subject};
 
-pub use ledger::{Dropped, Moved, Record};
+pub use dropped::Dropped;
+pub use ledger::{Moved, Record};
 
 /// Client id of the operator.
 pub const OPERATOR: &str = "operator";

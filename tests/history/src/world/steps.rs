@@ -11,6 +11,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
+use super::dropped::drops;
 use super::harm::{drift_of, rule};
 use super::shared::Shared;
 use super::subject::{DATA, NAMESPACE, Subject};
@@ -18,7 +19,6 @@ use super::{FIRST_VALUE, OPERATOR_NAMESPACE, World};
 use crate::edit;
 use crate::permit::permit;
 use crate::plan::{Change, Cut, DataChange, Draw, PolicyWord, Run, Step, Trouble, Verb, Who};
-use crate::removals::drops;
 
 impl World {
     /// Does one step.
