@@ -5,10 +5,12 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Barrier, Mutex};
 
 use armature_controlplane::waiting::{until, until_ended};
+use armature_runtime::arm::testing::MemoryAzure;
 use armature_runtime::kubernetes::StoredObject;
 use armature_runtime::reconcile::annotations::Annotations;
-use armature_runtime::reconcile::lookout::Inventory;
+use armature_runtime::reconcile::inventory::Inventory;
 use armature_runtime::reconcile::port::EventNote;
+use armature_runtime::reconcile::testing::Journal;
 use armature_runtime::resource::{Kind, Object, ObjectKey};
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
@@ -170,8 +172,8 @@ async fn azure_is_asked_for_changes_on_the_threads_of_passes() {
     let (mut manager, _) = manager(&server, &stop).await;
     let spy = Arc::<Spy>::default();
     manager.lookout = Some(Lookout::new(Parts {
-        arm: manager.reconciler.arm.clone(),
-        budget: manager.reconciler.budget.clone(),
+        arm: Arc::new(MemoryAzure::new(Journal::default(), "s-1")),
+        budget: manager.budget.clone(),
         inventory: spy.clone(),
         readers: Arc::new(manager.queue.clone()),
         written: manager.reconciler.written.clone(),
