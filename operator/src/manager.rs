@@ -42,9 +42,9 @@ pub struct Manager {
     queue: Queue,
     turn: Arc<Turn>,
     reconciler: Reconciler,
-    /// Asks Azure what changed, where that is wanted.
     /// How many requests Azure takes, for all objects together.
     budget: Arc<Budget>,
+    /// Asks Azure what changed, where that is wanted.
     lookout: Option<Lookout>,
     time: Time,
     threads: Arc<PassThreads>,
@@ -189,7 +189,9 @@ impl Manager {
         tokio::join!(self.queue.run(work, stop.clone()), looking_out);
         let writing = threads.run(async move { reconciler.write_deferred().await });
         if timeout(LAST_WRITES, writing).await.is_err() {
-            tracing::warn!("the API server is too slow to write down all running operations");
+            tracing::warn!(
+                "not all running operations are written down: the API server is too slow, or a pass holds its thread"
+            );
         }
     }
 }

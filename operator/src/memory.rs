@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::platform::{ProgramCode, give_memory_back};
+use crate::platform::{give_memory_back, release_code};
 
 /// How often memory is given back in the first minute, when most is freed.
 const AT_FIRST: Duration = Duration::from_secs(3);
@@ -25,14 +25,16 @@ const LATER: Duration = Duration::from_secs(60);
 /// Gives memory back now and then until told to stop.
 pub async fn keep_small(stop: CancellationToken) {
     let started = Instant::now();
-    let code = ProgramCode::find();
     while stop
         .run_until_cancelled(sleep(pause(started.elapsed())))
         .await
         .is_some()
     {
         give_memory_back();
-        code.release();
+        // Later the system knows best what is seldom used.
+        if started.elapsed() < LATER {
+            release_code();
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! What does not live here: when memory is given back ([`crate::memory`]), and what is done on the way to the end of a process.
 
 use std::io;
+#[cfg(target_os = "linux")]
 use std::ops::Range;
 
 /// What asks the process to end: SIGTERM and Ctrl-C on Unix, Ctrl-C elsewhere.
@@ -153,55 +154,63 @@ pub fn give_memory_back() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_memory_back() {}
 
-/// Where the code of this program is in memory.
-pub struct ProgramCode(Vec<Range<usize>>);
-
-impl ProgramCode {
-    /// Looks for it; finds nothing where the system does not say.
-    pub fn find() -> Self {
-        let program = std::fs::read_link("/proc/self/exe");
-        let found = program.and_then(|program| Ok((memory_maps()?, program)));
-        let found = found.map(|(maps, program)| code_of(&maps, &program.to_string_lossy()));
-        Self(found.unwrap_or_default())
-    }
-
-    /// Takes it out of this process' memory. What runs next is there again with its next instruction, from the file or, as a rule,
-    /// from the system's cache of it; the rest, such as what only a start needs, is the first that the system can do without.
-    #[cfg(target_os = "linux")]
-    #[allow(unsafe_code, reason = "the system's function has no safe form")]
-    pub fn release(&self) {
-        for range in &self.0 {
-            for advice in [libc::MADV_COLD, libc::MADV_DONTNEED] {
-                // SAFETY: the range is one whole mapping of the program's own file that cannot be written (madvise(2)), so that each of
-                // its pages is read again as it was, by whatever thread comes to it. Such a mapping stays as long as the process.
-                // An older system that refuses the advice leaves everything as it is.
-                unsafe {
-                    libc::madvise(
-                        std::ptr::without_provenance_mut(range.start),
-                        range.len(),
-                        advice,
-                    );
-                }
+/// Takes the code of this program out of this process' memory. What runs next is there again with its next instruction, from the file or,
+/// as a rule, from the system's cache of it; the rest, such as what only a start needs, is the first that the system can do without.
+/// Where somebody has changed the code, such as a debugger or an agent, or the system does not say, it stays.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "the system's function has no safe form")]
+pub fn release_code() {
+    let program = std::fs::read_link("/proc/self/exe");
+    let found = program.and_then(|program| {
+        let maps = std::fs::read_to_string("/proc/self/smaps")?;
+        Ok(unchanged_code(&maps, &program.to_string_lossy()))
+    });
+    for range in found.unwrap_or_default() {
+        for advice in [libc::MADV_COLD, libc::MADV_DONTNEED] {
+            // SAFETY: the range is one whole mapping of the program's own file, which stays as long as the process, cannot be written, and
+            // of which no page is a copy of its own: each is read again as it was, by whatever thread comes to it (madvise(2)). An older
+            // system that refuses the advice leaves everything as it is.
+            unsafe {
+                libc::madvise(
+                    std::ptr::without_provenance_mut(range.start),
+                    range.len(),
+                    advice,
+                );
             }
         }
     }
-
-    /// Leaves that to the system.
-    #[cfg(not(target_os = "linux"))]
-    pub fn release(&self) {}
 }
 
-/// Mappings of a program that can be run and not written: `start-end permissions offset device inode file` (proc_pid_maps(5)).
-fn code_of(maps: &str, program: &str) -> Vec<Range<usize>> {
-    let code = maps.lines().filter_map(|line| {
-        let (rest, _) = line.split_once(program).filter(|(_, end)| end.is_empty())?;
-        let mut words = rest.split_whitespace();
-        let (range, permissions) = (words.next()?, words.next()?);
-        let (start, end) = range.split_once('-')?;
-        let address = |text| usize::from_str_radix(text, 16).ok();
-        (permissions == "r-xp").then_some(address(start)?..address(end)?)
-    });
-    code.collect()
+/// Leaves that to the system.
+#[cfg(not(target_os = "linux"))]
+pub fn release_code() {}
+
+/// Mappings of a program that can be run and not written, and have no page of their own (proc_pid_smaps(5)): first
+/// `start-end permissions offset device inode file`, then a line for each count.
+#[cfg(target_os = "linux")]
+fn unchanged_code(maps: &str, program: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut code = None;
+    for line in maps.lines() {
+        let mut words = line.split_whitespace();
+        let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+        if first == "Anonymous:" {
+            found.extend(code.take().filter(|_| second == "0"));
+        } else if !first.ends_with(':') {
+            let name = line.splitn(6, ' ').nth(5).map(str::trim_start);
+            code = (second == "r-xp" && name == Some(program))
+                .then(|| range_of(first))
+                .flatten();
+        }
+    }
+    found
+}
+
+#[cfg(target_os = "linux")]
+fn range_of(text: &str) -> Option<Range<usize>> {
+    let (start, end) = text.split_once('-')?;
+    let address = |text| usize::from_str_radix(text, 16).ok();
+    Some(address(start)?..address(end)?)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -218,27 +227,42 @@ mod tests {
     }
 
     #[test]
-    fn code_is_what_can_be_run_and_not_written() {
-        let maps = "\
-00200000-0078c000 r--p 00000000 fe:00 12  /bin/armature
-0078c000-02005000 r-xp 0058b000 fe:00 12  /bin/armature
-02005000-025bc000 r--p 01e03000 fe:00 12  /bin/armature
-025bc000-025c1000 rwxp 023b9000 fe:00 12  /bin/armature
-7f0000000000-7f0000001000 r-xp 00000000 fe:00 13  /bin/armature.old
-7f0000002000-7f0000003000 r-xp 00000000 00:00 0  [vdso]
-";
-        assert_eq!(code_of(maps, "/bin/armature"), [0x0078_c000..0x0200_5000]);
-        assert!(code_of(maps, "/bin/other").is_empty());
+    fn code_is_what_can_be_run_and_nobody_has_changed() {
+        let of = |file: &str, permissions: &str, anonymous: u32| {
+            format!(
+                "0078c000-02005000 {permissions} 0058b000 fe:00 12                     {file}\nSize:  100 kB\nRss: 8 kB\n\
+                 Anonymous:             {anonymous} kB\nVmFlags: rd ex mr mw me\n"
+            )
+        };
+        let code = 0x0078_c000..0x0200_5000;
+        for (file, permissions, anonymous, is_found) in [
+            ("/bin/armature", "r-xp", 0, true),
+            ("/bin/armature", "r-xp", 4, false),
+            ("/bin/armature", "r--p", 0, false),
+            ("/bin/armature", "rwxp", 0, false),
+            ("/bin/armature.old", "r-xp", 0, false),
+            ("/opt/bin/armature", "r-xp", 0, false),
+            ("[vdso]", "r-xp", 0, false),
+        ] {
+            let others = of("/lib/libc.so.6", "r-xp", 4);
+            let maps = others.clone() + &of(file, permissions, anonymous) + &others;
+            let found = unchanged_code(&maps, "/bin/armature");
+            assert_eq!(found.first(), is_found.then_some(&code), "{maps}");
+            assert!(found.len() < 2, "{maps}");
+        }
+        let spaces = of("/my programs/armature (deleted)", "r-xp", 0);
+        assert_eq!(
+            unchanged_code(&spaces, "/my programs/armature (deleted)").len(),
+            1
+        );
     }
 
     #[test]
     fn code_that_was_released_still_runs() {
-        let code = ProgramCode::find();
-        assert!(!code.0.is_empty());
         // Others of this process run meanwhile, and what they run comes back.
         let is_smaller = || {
             let before = resident("RssFile:");
-            code.release();
+            release_code();
             resident("RssFile:") + 500 < before
         };
         assert!((0..10).any(|_| is_smaller()));

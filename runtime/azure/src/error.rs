@@ -6,7 +6,7 @@ use armature_shapes::quote;
 use serde_json::{Map, Value};
 
 use super::Response;
-use super::covering::Secrets;
+use super::covering::{COVER, Secrets};
 
 /// Code for answers that hold no error in any known form (ASO behaviour §1.7).
 const UNKNOWN: &str = "UnknownError";
@@ -79,17 +79,29 @@ impl CloudError {
     /// The same error with these values covered wherever it quotes them or parts of them, in whatever form: services repeat what
     /// they refuse.
     pub fn covering(mut self, secrets: &[&str]) -> Self {
+        let secrets = Secrets::new(secrets.iter().copied());
         let mut texts = Vec::new();
-        self.texts(&mut texts);
-        Secrets::new(secrets.iter().copied()).cover(&mut texts);
+        self.texts(&secrets, &mut texts);
+        secrets.cover(&mut texts);
         self
     }
 
-    fn texts<'e>(&'e mut self, all: &mut Vec<&'e mut String>) {
-        let texts = [&mut self.message, &mut self.target, &mut self.code];
-        all.extend(texts.into_iter().flatten());
+    /// What may quote a secret. A code that is one by its form does so only where it is one.
+    fn texts<'e>(&'e mut self, secrets: &Secrets<'_>, all: &mut Vec<&'e mut String>) {
+        let is_plain = |code: &String| {
+            let mut letters = code.bytes();
+            letters.all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        };
+        all.extend([&mut self.message, &mut self.target].into_iter().flatten());
+        if let Some(code) = &mut self.code {
+            match is_plain(code) {
+                true if secrets.is_code(code) => COVER.clone_into(code),
+                true => {}
+                false => all.push(code),
+            }
+        }
         for detail in &mut self.details {
-            detail.texts(all);
+            detail.texts(secrets, all);
         }
     }
 
@@ -273,6 +285,27 @@ mod tests {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             body,
+        }
+    }
+
+    /// What is done about an error goes by its code.
+    #[test]
+    fn a_code_is_covered_only_where_it_is_the_secret() {
+        let script = "if ($code -eq 'MissingSubscriptionRegistration') { exit 1 }";
+        for (code, secret, is_covered) in [
+            ("MissingSubscriptionRegistration", script, false),
+            ("BadRequest", "<policy>BadRequest</policy>", false),
+            ("hunter2hunter2", "hunter2hunter2", true),
+            ("Failed.hunter2hunter2", "hunter2hunter2", true),
+            ("hunter2hun", "hunter2hunter2", true),
+            ("a: hunter2hunter2", "hunter2hunter2", true),
+        ] {
+            let error = CloudError {
+                code: Some(code.to_owned()),
+                ..CloudError::default()
+            };
+            let error = error.covering(&[secret]);
+            assert_eq!(error.code() != code, is_covered, "{code}: {}", error.code());
         }
     }
 

@@ -27,20 +27,27 @@ pub fn spell(text: &mut String, letter: char) {
     }
 }
 
-/// Control characters but for ends of lines and tabs, marks without width, those that turn the direction (Unicode, UAX #9), and tags,
-/// in which a text can be written that nobody sees.
+/// Control characters but for ends of lines and tabs, marks without width, those that turn the direction (Unicode, UAX #9), letters that
+/// show nothing, and tags and selectors, in which a text can be written that nobody sees.
 pub fn is_odd(letter: char) -> bool {
     match letter {
         '\n' | '\t' => false,
         '\u{ad}'
+        | '\u{34f}'
         | '\u{61c}'
-        | '\u{180e}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
         | '\u{feff}'
+        | '\u{ffa0}'
         | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}' => true,
+        | '\u{e0000}'..='\u{e0fff}' => true,
         letter => letter.is_control(),
     }
 }
@@ -61,6 +68,8 @@ mod tests {
             ("c1 \u{9b}31m", "c1 \\u009b31m"),
             ("soft\u{ad}hyphen \u{61c}", "soft\\u00adhyphen \\u061c"),
             ("tag\u{e0001}\u{e0061}", "tag\\udb40\\udc01\\udb40\\udc61"),
+            ("selector\u{e0100}", "selector\\udb40\\udd00"),
+            ("filler\u{3164}", "filler\\u3164"),
         ] {
             assert_eq!(plain(text), expected, "{text:?}");
         }

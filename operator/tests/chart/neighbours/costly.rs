@@ -65,10 +65,7 @@ pub fn paths<'a>(_: &'a Cluster, tenant: &'a Tenant) -> LocalBoxFuture<'a, ()> {
         let objects = [
             with("paths-ignored", json!({ IGNORE_PATHS: all })),
             with("paths-kept", json!({ KEEP_UNKNOWN: all })),
-            with(
-                "paths-few",
-                json!({IGNORE_PATHS: few, KEEP_UNKNOWN: "tags"}),
-            ),
+            with("paths-few", json!({IGNORE_PATHS: few})),
         ];
         tenant.create_all(objects).await;
         for name in ["paths-ignored", "paths-kept"] {

@@ -1,6 +1,8 @@
 //! Words that stand in every error: a value that has them in it must not make errors unreadable, and a cover where one of them has to
 //! stand would tell that it is the value.
 
+use std::ops::Range;
+
 use super::WINDOW;
 
 /// Bytes of a window that have to be of no such word.
@@ -69,6 +71,11 @@ const WORDS: [&str; 59] = [
     "values",
 ];
 
+/// What a mark begins and ends with.
+const DASHES: &str = "-----";
+/// Bytes of the longest label of a mark.
+const LONGEST_LABEL: usize = 64;
+
 /// Whether a text is one of these words.
 pub(super) fn is_common(text: &str) -> bool {
     WORDS
@@ -87,43 +94,64 @@ pub(super) fn telling(text: &str) -> Vec<bool> {
         count -= usize::from(own[at]);
         count += usize::from(own.get(at + WINDOW).copied().unwrap_or_default());
     }
-    // A value of such words and a little more is known by its beginning.
-    let has_own = || {
-        let mut words = text.split(is_between).filter(|word| !word.is_empty());
-        !is_armor(text) && words.any(|word| !is_common(word))
-    };
-    if !telling.contains(&true)
-        && has_own()
-        && let Some(first) = telling.first_mut()
-    {
-        *first = true;
+    if telling.contains(&true) || is_common(text) || marks(text).first() == Some(&(0..text.len())) {
+        return telling;
+    }
+    // A value of nothing but such words, or of them and a little more. One without blanks is known by what joins its words, such as
+    // `Admin-Password!`; a sentence has joints in common with others, and is known by its beginning.
+    let mut words = text.split(is_between).filter(|word| !word.is_empty());
+    let is_sentence = text.contains(char::is_whitespace);
+    if is_sentence && words.any(|word| !is_common(word)) {
+        telling.iter_mut().take(1).for_each(|first| *first = true);
+    }
+    for (at, telling) in telling.iter_mut().enumerate().filter(|_| !is_sentence) {
+        let mut signs = text.char_indices().filter(|(_, sign)| is_between(*sign));
+        *telling = signs.any(|(start, _)| (at..at + WINDOW).contains(&start));
     }
     telling
 }
 
-/// Whether each byte is of no such word, and of no line about what follows (`-----BEGIN …`).
+/// Whether each byte is of no such word, and of no mark about what follows (`-----BEGIN PRIVATE KEY-----`).
 fn own_bytes(text: &str) -> Vec<bool> {
     let mut own = Vec::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        if is_armor(line) {
-            own.resize(own.len() + line.len(), false);
-            continue;
-        }
-        for word in line.split_inclusive(is_between) {
-            let letters = word.trim_end_matches(is_between);
-            own.resize(own.len() + letters.len(), !is_common(letters));
-            own.resize(own.len() + word.len() - letters.len(), true);
-        }
+    for word in text.split_inclusive(is_between) {
+        let letters = word.trim_end_matches(is_between);
+        own.resize(own.len() + letters.len(), !is_common(letters));
+        own.resize(own.len() + word.len() - letters.len(), true);
+    }
+    for mark in marks(text) {
+        own[mark].fill(false);
     }
     own
 }
 
-fn is_between(sign: char) -> bool {
-    !sign.is_alphanumeric()
+/// Where marks stand around a key or a certificate (RFC 7468).
+fn marks(text: &str) -> Vec<Range<usize>> {
+    let mut marks = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text[from..].find(DASHES).map(|at| from + at) {
+        let label = at + DASHES.len();
+        let length = text[label..]
+            .bytes()
+            .take(LONGEST_LABEL)
+            .take_while(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b' ')
+            .count();
+        let end = label + length;
+        let is_label = ["BEGIN ", "END "]
+            .iter()
+            .any(|word| text[label..].starts_with(word));
+        if is_label && text[end..].starts_with(DASHES) {
+            marks.push(at..end + DASHES.len());
+            from = end + DASHES.len();
+        } else {
+            from = at + 1;
+        }
+    }
+    marks
 }
 
-fn is_armor(line: &str) -> bool {
-    line.trim_start().starts_with("-----")
+fn is_between(sign: char) -> bool {
+    !sign.is_alphanumeric()
 }
 
 #[cfg(test)]
@@ -141,10 +169,14 @@ mod tests {
             ("password", "0"),
             ("Password1", "11"),
             ("error code", "000"),
-            ("my-message", "100"),
+            ("my-message", "111"),
+            ("Admin-Password!", "11111101"),
             ("the error: hunter2", "00000011111"),
-            ("-----BEGIN", "000"),
-            ("-----BEGIN\nabcdef", "0000000011"),
+            ("-----BEGIN A-----", "0000000000"),
+            ("-----BEGIN A-----\nabcdef", "00000000000000111"),
+            ("-----BEGIN A-----\\nabcdef", "000000000000001111"),
+            ("-----BEGIN A-----abcdef", "0000000000000011"),
+            ("-----hunter2", "11111"),
         ] {
             let told = telling(text).into_iter().map(u8::from);
             let told: String = told.map(|is| is.to_string()).collect();

@@ -26,10 +26,15 @@ use parts::Part;
 use reading::Reading;
 
 /// Stands for a secret that a text quotes.
-const COVER: &str = "(secret)";
+pub(crate) const COVER: &str = "(secret)";
 /// Stands for a text that can be read in too many ways to look through all of them.
 const WITHHELD: &str =
     "(a text that could hold a secret, and is written in too many ways to be looked through)";
+/// Stands for a text that could show something of more than can be looked for.
+const TOO_MUCH: &str =
+    "(a text that could hold a secret; the object names too much in Secrets to look for all of it)";
+/// Bytes of all values that are looked for: they take half a second.
+const MOST_BYTES: usize = 4 << 20;
 /// Bytes of the shortest value that is looked for: shorter ones stand in every text.
 const SHORTEST: usize = 4;
 /// Bytes of the shortest part of a longer value that is covered.
@@ -51,9 +56,24 @@ impl<'a> Secrets<'a> {
         }
     }
 
+    /// Whether a code of an error shows one of these values: the whole of it, or its beginning. Codes have words in common with scripts
+    /// and policies, and what is done about an error goes by them.
+    pub(crate) fn is_code(&self, code: &str) -> bool {
+        self.values.iter().any(|value| {
+            let is_whole = value.len() >= WINDOW && code.contains(value);
+            !common::is_common(value) && (is_whole || value.starts_with(code))
+        })
+    }
+
     /// Covers what the texts show of these values. Returns how many keys were made and looked up for that: what it costs.
     pub(crate) fn cover(&self, texts: &mut [&mut String]) -> usize {
         if self.values.is_empty() {
+            return 0;
+        }
+        if self.values.iter().map(|value| value.len()).sum::<usize>() > MOST_BYTES {
+            for text in texts {
+                TOO_MUCH.clone_into(text);
+            }
             return 0;
         }
         let sorts = Sorts::of(&self.values);

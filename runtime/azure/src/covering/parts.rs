@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 64;
 /// What the names of secret settings have in them.
 const SECRET_NAMES: [&str; 6] = ["key", "pass", "pwd", "secret", "token", "sig"];
 /// Settings that say where something is or how it is used, in lower case and without blanks.
-const PUBLIC_NAMES: [&str; 44] = [
+const PUBLIC_NAMES: [&str; 34] = [
     "accountname",
     "apiversion",
     "applicationname",
@@ -42,24 +42,19 @@ const PUBLIC_NAMES: [&str; 44] = [
     "protocol",
     "region",
     "retrywrites",
-    "se",
     "server",
     "sharedaccesskeyname",
     "sharedaccesspolicyname",
-    "sip",
-    "skn",
-    "sp",
-    "spr",
-    "sr",
-    "srt",
-    "ss",
     "ssl",
     "sslmode",
-    "st",
-    "sv",
     "trustservercertificate",
     "type",
     "version",
+];
+
+/// What a query that is signed says beside its signature (shared access signatures of Azure Storage).
+const SIGNED_NAMES: [&str; 10] = [
+    "se", "sip", "skn", "sp", "spr", "sr", "srt", "ss", "st", "sv",
 ];
 
 /// A part of a value that must not be shown.
@@ -241,9 +236,13 @@ fn connection(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) -> bool
             url(address, depth, tell);
         }
         for (name, value) in pairs {
-            half(name, value, depth, tell);
-            if *separator == '&' {
-                decoded(name, value, depth, tell);
+            match *separator {
+                '&' if SIGNED_NAMES.contains(&name) => {}
+                '&' => {
+                    half(name, value, depth, tell);
+                    decoded(name, value, depth, tell);
+                }
+                _ => half(name, value, depth, tell),
             }
         }
         true
@@ -281,7 +280,7 @@ fn is_address(part: &str) -> bool {
     let port = part.rsplit_once(':').map(|(_, port)| port);
     let is_port =
         port.is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()));
-    scheme(part).is_some() || is_port && !part.contains(['=', '@'])
+    scheme(part).is_some() || is_port && is_host(part)
 }
 
 /// What stands behind a name.
@@ -325,6 +324,17 @@ fn scheme(value: &str) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
+/// Whether a text is made as a name or an address of a host is: with a dot or a port, and no sign that these cannot have.
+fn is_host(text: &str) -> bool {
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, ""));
+    let is_bracketed = text.starts_with('[') && text.contains(']');
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    is_bracketed
+        || port.bytes().all(|byte| byte.is_ascii_digit())
+            && host.bytes().all(is_letter)
+            && (host.contains('.') || host == "localhost")
+}
+
 /// A URL: who signs in, the path and the query, but no host.
 fn url(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) -> bool {
     let Some((_, rest)) = scheme(value) else {
@@ -333,13 +343,16 @@ fn url(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) -> bool {
     if rest.contains(char::is_whitespace) {
         return false;
     }
+    // Passwords have signs that belong to paths, too.
+    let (signs_in, rest) = rest.rsplit_once('@').unwrap_or(("", rest));
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, rest) = rest.split_at(end);
-    if let Some((signs_in, _)) = authority.rsplit_once('@') {
-        for text in signs_in.splitn(2, ':') {
-            tell_text(text, tell);
-            decoded("", text, 0, tell);
-        }
+    let (hosts, rest) = rest.split_at(end);
+    if !hosts.split(',').all(is_host) {
+        return false;
+    }
+    for text in signs_in.splitn(2, ':') {
+        tell_text(text, tell);
+        decoded("", text, 0, tell);
     }
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let is_single = || {

@@ -242,6 +242,41 @@ fn what_stands_in_place_of_values() {
     }
 }
 
+/// Keys in one line, passwords that look like paths or hosts, and those of plain words.
+#[test]
+fn values_in_odd_forms_are_covered() {
+    for value in [
+        "-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0B\\n-----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY----- MIIEvQIBADANBgkqhkiG9w0B -----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\rMIIEvQIBADANBgkqhkiG9w0B\r-----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----MIIEvQIBADANBgkqhkiG9w0B-----END PRIVATE KEY-----",
+        "KEY=-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0B\nOTHER=1",
+        "{\"k\":\"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0B\"}",
+    ] {
+        let text = covered_text("it is MIIEvQIBADANBgkqhkiG9w0B", &[value]);
+        assert!(!text.contains("EvQIBADAN"), "{value}: {text}");
+    }
+    for (value, secret) in [
+        ("-----hunter2hunter2xyz", "hunter2hunter2xyz"),
+        (
+            "postgres://dbadmin:S3cr3tPart/MoreOfIt9@db.test",
+            "S3cr3tPart/MoreOfIt9",
+        ),
+        ("mysql://root:Tr0ub4dor#3xyz@db.test/x", "Tr0ub4dor#3xyz"),
+        ("aB3://hunter2hunter2", "hunter2hunter2"),
+        (
+            "mypassphrasewithport:1234,key=abcdefgh",
+            "mypassphrasewithport",
+        ),
+        ("Azure-Admin-Password!", "Azure-Admin-Password!"),
+        ("ss: hunter2hunter2\nst: other2other2", "hunter2hunter2"),
+    ] {
+        let text = covered_text(&format!("Access denied: {secret}"), &[value]);
+        let left = (0..secret.len() - 7).find(|at| text.contains(&secret[*at..at + 8]));
+        assert_eq!(left, None, "{value}: {text}");
+    }
+}
+
 /// Names of settings, hosts and words of every error tell nothing of a value that has them.
 #[test]
 fn what_is_no_secret_stays() {
@@ -302,7 +337,7 @@ fn what_is_no_secret_stays() {
             "hunter2",
             "0x(secret), (secret)".to_owned(),
         ),
-        ("is my-message", "my-message", "is (secret)ge".to_owned()),
+        ("is my-message", "my-message", "is (secret)".to_owned()),
         ("hunter2", "hunter2\n", COVER.to_owned()),
     ] {
         assert_eq!(covered_text(text, &[secret]), expected, "{text}");

@@ -22,6 +22,8 @@ use crate::operation;
 const PROOFS: [&str; 2] = ["client_secret", "client_assertion"];
 /// Bytes of the longest token: those with all groups of a user have some 8 KiB, and servers take no longer header.
 pub(crate) const LONGEST_TOKEN: usize = 16 << 10;
+/// Longest that is waited: what says so may be a proxy, and everything of a credential waits.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// Seconds that a token is valid at most. Entra ID's are valid for about a day.
 const LONGEST_LIFE: f64 = 31.0 * 24.0 * 3600.0;
 /// Bytes of the description of an error, and of its other words.
@@ -149,7 +151,7 @@ fn refusal(status: u16, body: &[u8], sent: &[u8], wait: Option<Duration>) -> azu
 
 fn told_to_wait(kind: ErrorKind, message: String, wait: Option<Duration>) -> azure_core::Error {
     match wait {
-        Some(wait) => azure_core::Error::with_error(kind, Wait(wait), message),
+        Some(wait) => azure_core::Error::with_error(kind, Wait(wait.min(LONGEST_WAIT)), message),
         None => azure_core::Error::with_message(kind, message),
     }
 }

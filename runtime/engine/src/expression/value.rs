@@ -20,7 +20,7 @@ const ALL_STEPS: usize = 4_000_000;
 
 /// What the expressions of one object may still take. Half of it is shared out: each has its part, whatever the others take. The
 /// rest is for those that need more, one after the other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Allowance {
     left: usize,
     /// What one expression may take of it.

@@ -112,6 +112,7 @@ impl Pass<'_> {
             for expression in waiting {
                 // Others have their turn between two of them.
                 tokio::task::yield_now().await;
+                let before = spending.left();
                 let evaluated = match unread(expression, secrets) {
                     Some(problem) => Err(Unwritten::Missing(problem)),
                     None => {
@@ -120,13 +121,23 @@ impl Pass<'_> {
                 };
                 match evaluated {
                     Ok(()) => {}
-                    Err(Unwritten::Short(_)) if !is_last => short.push(expression),
+                    Err(Unwritten::Short(_)) if !is_last => {
+                        spending.refund(before);
+                        short.push(expression);
+                    }
                     Err(Unwritten::Wrong(failure)) => return Err(failure),
                     Err(why) => unwritten.push((expression, why)),
                 }
             }
             waiting = short;
             spending.without_parts();
+        }
+        let mut short = unwritten.iter_mut().filter_map(|(_, why)| match why {
+            Unwritten::Short(message) => Some(message),
+            _ => None,
+        });
+        if let Some(first) = short.next() {
+            first.push_str(&spending.most());
         }
         Ok(unwritten)
     }

@@ -44,8 +44,19 @@ impl Spending {
         self.allowance.without_parts();
     }
 
+    /// What is left, to be given back to by [`Self::refund`].
+    pub fn left(&self) -> Allowance {
+        self.allowance.clone()
+    }
+
+    /// Gives back what was taken since: it came to nothing, and is computed again. All that parts allow is half of the whole, so
+    /// what is computed twice is bounded as well.
+    pub fn refund(&mut self, before: Allowance) {
+        self.allowance = before;
+    }
+
     /// The expression that has taken most, as the end of a sentence.
-    fn most(&self) -> String {
+    pub fn most(&self) -> String {
         let most = self.steps.iter().rev().max_by_key(|(_, steps)| **steps);
         let most = most.map(|(path, steps)| format!(": {path} takes most of them, {steps}"));
         most.unwrap_or_default()
@@ -308,9 +319,9 @@ fn evaluate(
     let before = spending.allowance.left();
     let produced = expression.evaluate(object, secrets, &mut spending.allowance);
     let steps = before - spending.allowance.left();
-    *spending.steps.entry(path.to_owned()).or_default() += steps;
+    spending.steps.insert(path.to_owned(), steps);
     produced.map_err(|error| match spending.allowance.was_too_small() {
-        true => Unwritten::Short(format!("{path}: {error}{}", spending.most())),
+        true => Unwritten::Short(format!("{path}: {error}")),
         false => Unwritten::Missing(format!("{path}: {error}")),
     })
 }

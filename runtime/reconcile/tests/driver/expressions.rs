@@ -285,6 +285,21 @@ async fn an_expression_that_takes_much_keeps_no_other_from_what_it_needs() {
         "{message}"
     );
 
+    // As many as fit into the whole are written, although each takes more than its part.
+    let (_, steps) = message.split_once(spender).unwrap();
+    let digits = steps.trim_start_matches([',', ' ']);
+    let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
+    let fit = 4_000_000 / digits.parse::<usize>().unwrap();
+    assert!(fit > 1, "{message}");
+    for (count, is_written) in [(fit, true), (fit + 1, false)] {
+        let entries: Vec<Value> = (0..count)
+            .map(|at| entry(format!("all{at}"), &work))
+            .collect();
+        world.store(json!({"capacity": 5, "operatorSpec": {"configMapExpressions": entries}}));
+        let is_sync = world.pass(&store).await == Requeue::Sync;
+        assert_eq!(is_sync, is_written, "{count}: {}", world.message(&store));
+    }
+
     // One alone that takes more than its part has all the same what the others leave.
     let mut entries = vec![entry("heavy0".to_owned(), &work)];
     entries.extend((0..100).map(|at| entry(format!("light{at}"), "'x'")));
