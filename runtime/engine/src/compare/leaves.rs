@@ -200,10 +200,9 @@ impl Walk<'_> {
             // No entry is named: those that Azure fills in, and that a policy or somebody else adds, are not looked at, as beside
             // those of a map that has some.
             (Type::Map(_), Value::Object(_)) => {
-                let leaf = there.leaf(path, Rule::Plain, Cow::Borrowed(desired));
                 take(Leaf {
                     is_idle: true,
-                    ..leaf
+                    ..there.leaf(path, Rule::Plain, Cow::Borrowed(desired))
                 });
             }
             _ => {
