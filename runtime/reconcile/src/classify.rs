@@ -61,20 +61,20 @@ mod tests {
     use crate::backoff::Requeue;
 
     #[derive(Clone, Debug)]
-    struct Told {
+    struct ErrorOfCode {
         code: String,
         status: Option<u16>,
         message: String,
         class: ErrorClass,
     }
 
-    impl fmt::Display for Told {
+    impl fmt::Display for ErrorOfCode {
         fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
             formatter.write_str(&self.message)
         }
     }
 
-    impl RemoteError for Told {
+    impl RemoteError for ErrorOfCode {
         fn status(&self) -> Option<u16> {
             self.status
         }
@@ -92,8 +92,8 @@ mod tests {
         }
     }
 
-    fn error(code: &str, status: Option<u16>, message: &str) -> Told {
-        Told {
+    fn error(code: &str, status: Option<u16>, message: &str) -> ErrorOfCode {
+        ErrorOfCode {
             status,
             code: code.to_owned(),
             message: message.to_owned(),
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn fatal_errors_wait_for_the_user_but_never_while_deleting() {
-        let told = Told {
+        let told = ErrorOfCode {
             class: ErrorClass::Fatal,
             ..error("LocationRequired", Some(400), "no location")
         };

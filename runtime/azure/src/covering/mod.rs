@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
-use parts::Part;
+use parts::SecretPart;
 use reading::Reading;
 
 /// Stands for a secret that a text quotes.
@@ -138,8 +138,8 @@ impl Sorts {
         let mut sorts = Self::default();
         for value in values {
             parts::each(value, &mut |part| match part {
-                Part::Id(_) => sorts.has_ids = true,
-                Part::Text(text) => sorts.has_short |= text.len() < WINDOW,
+                SecretPart::Id(_) => sorts.has_ids = true,
+                SecretPart::Text(text) => sorts.has_short |= text.len() < WINDOW,
             });
         }
         sorts
@@ -166,15 +166,15 @@ impl Sorts {
 }
 
 /// The same of a secret part of a value.
-fn keys_of(part: &Part<'_>, tell: &mut dyn FnMut(u64)) {
+fn keys_of(part: &SecretPart<'_>, tell: &mut dyn FnMut(u64)) {
     match part {
-        Part::Id(id) => match key_of_id(id.as_bytes()) {
+        SecretPart::Id(id) => match key_of_id(id.as_bytes()) {
             Some(key) => tell(key),
             None => keys_of_windows(id, tell),
         },
-        Part::Text(text) if text.len() < SHORTEST || common::is_common(text) => {}
-        Part::Text(text) if text.len() < WINDOW => tell(key_of_short(text.as_bytes())),
-        Part::Text(text) => keys_of_windows(text, tell),
+        SecretPart::Text(text) if text.len() < SHORTEST || common::is_common(text) => {}
+        SecretPart::Text(text) if text.len() < WINDOW => tell(key_of_short(text.as_bytes())),
+        SecretPart::Text(text) => keys_of_windows(text, tell),
     }
 }
 

@@ -58,7 +58,7 @@ const SIGNED_NAMES: [&str; 10] = [
 ];
 
 /// A part of a value that must not be shown.
-pub(super) enum Part<'p> {
+pub(super) enum SecretPart<'p> {
     /// An id, which has much in common with others: only the whole of it.
     Id(&'p str),
     /// A text, and what is quoted of it.
@@ -71,17 +71,17 @@ pub(super) fn begins_id(text: &[u8]) -> bool {
 }
 
 /// Tells the secret parts of a value, in time that grows as it does.
-pub(super) fn each(value: &str, tell: &mut dyn FnMut(Part<'_>)) {
+pub(super) fn each(value: &str, tell: &mut dyn FnMut(SecretPart<'_>)) {
     within(value, DEPTH, tell);
 }
 
-fn within(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) {
+fn within(value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) {
     let value = value.trim();
     if value.is_empty() {
         return;
     }
     if is_id(value) {
-        return tell(Part::Id(value));
+        return tell(SecretPart::Id(value));
     }
     let is_told = depth > 0
         && (json(value, depth - 1, tell)
@@ -89,7 +89,7 @@ fn within(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) {
             || connection(value, depth - 1, tell)
             || url(value, depth - 1, tell));
     if !is_told {
-        tell(Part::Text(value));
+        tell(SecretPart::Text(value));
     }
 }
 
@@ -100,7 +100,7 @@ fn is_id(value: &str) -> bool {
 }
 
 /// Of an object or a list of JSON all texts and numbers, and no names.
-fn json(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) -> bool {
+fn json(value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) -> bool {
     if !value.starts_with(['{', '[']) {
         return false;
     }
@@ -111,7 +111,7 @@ fn json(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) -> bool {
 
 struct Leaves<'t> {
     depth: usize,
-    tell: &'t mut dyn FnMut(Part<'_>),
+    tell: &'t mut dyn FnMut(SecretPart<'_>),
 }
 
 impl<'de> DeserializeSeed<'de> for Leaves<'_> {
@@ -175,7 +175,7 @@ impl<'de> Visitor<'de> for Leaves<'_> {
 }
 
 /// A file of settings, as YAML or `.env`: what stands behind the names, and lines that are no settings.
-fn lines(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) -> bool {
+fn lines(value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) -> bool {
     let settings = value.lines().filter(|line| setting(line).is_some());
     if settings.take(2).count() < 2 {
         return false;
@@ -196,9 +196,9 @@ fn lines(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) -> bool {
     true
 }
 
-fn tell_text(text: &str, tell: &mut dyn FnMut(Part<'_>)) {
+fn tell_text(text: &str, tell: &mut dyn FnMut(SecretPart<'_>)) {
     if !text.trim().is_empty() {
-        tell(Part::Text(text.trim()));
+        tell(SecretPart::Text(text.trim()));
     }
 }
 
@@ -227,7 +227,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// A connection string, or a query: what stands behind the names, if one of these is a secret's.
-fn connection(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) -> bool {
+fn connection(value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) -> bool {
     [';', '&', ',', ' '].iter().any(|separator| {
         let Some((address, pairs)) = pairs(value, *separator) else {
             return false;
@@ -284,14 +284,14 @@ fn is_address(part: &str) -> bool {
 }
 
 /// What stands behind a name.
-fn half(name: &str, value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) {
+fn half(name: &str, value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) {
     if !is_public(name) {
         within(value, depth, tell);
     }
 }
 
 /// What stands behind a name in a query, as it reads.
-fn decoded(name: &str, value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) {
+fn decoded(name: &str, value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) {
     if value.contains(['%', '+']) {
         let text = format!("v={value}");
         for (_, text) in form_urlencoded::parse(text.as_bytes()) {
@@ -336,7 +336,7 @@ fn is_host(text: &str) -> bool {
 }
 
 /// A URL: who signs in, the path and the query, but no host.
-fn url(value: &str, depth: usize, tell: &mut dyn FnMut(Part<'_>)) -> bool {
+fn url(value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) -> bool {
     let Some((_, rest)) = scheme(value) else {
         return false;
     };
