@@ -195,6 +195,8 @@ fn unchanged_code(maps: &str, program: &str) -> Vec<Range<usize>> {
         let mut words = line.split_whitespace();
         let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
         if first == "Anonymous:" {
+            code = code.filter(|_| second == "0");
+        } else if first == "Swap:" {
             found.extend(code.take().filter(|_| second == "0"));
         } else if !first.ends_with(':') {
             let name = line.splitn(6, ' ').nth(5).map(str::trim_start);
@@ -231,7 +233,7 @@ mod tests {
         let of = |file: &str, permissions: &str, anonymous: u32| {
             format!(
                 "0078c000-02005000 {permissions} 0058b000 fe:00 12                     {file}\nSize:  100 kB\nRss: 8 kB\n\
-                 Anonymous:             {anonymous} kB\nVmFlags: rd ex mr mw me\n"
+                 Anonymous:             {anonymous} kB\nSwap: 0 kB\nVmFlags: rd ex mr mw me\n"
             )
         };
         let code = 0x0078_c000..0x0200_5000;

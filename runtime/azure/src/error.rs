@@ -298,6 +298,10 @@ mod tests {
             ("hunter2hunter2", "hunter2hunter2", true),
             ("Failed.hunter2hunter2", "hunter2hunter2", true),
             ("hunter2hun", "hunter2hunter2", true),
+            ("Failed.hunter2hunter2", "hunter2hunter2\n", true),
+            ("hunter2hunter2", "u=x;password=hunter2hunter2", true),
+            ("Failed.hunter2", "hunter2", true),
+            ("Conflict", "Conflict resolution script", false),
             ("a: hunter2hunter2", "hunter2hunter2", true),
         ] {
             let error = CloudError {

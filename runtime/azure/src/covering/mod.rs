@@ -56,13 +56,19 @@ impl<'a> Secrets<'a> {
         }
     }
 
-    /// Whether a code of an error shows one of these values: the whole of it, or its beginning. Codes have words in common with scripts
+    /// Whether a code of an error shows one of these values: the whole of it, or most. Codes have words in common with scripts
     /// and policies, and what is done about an error goes by them.
     pub(crate) fn is_code(&self, code: &str) -> bool {
-        self.values.iter().any(|value| {
-            let is_whole = value.len() >= WINDOW && code.contains(value);
-            !common::is_common(value) && (is_whole || value.starts_with(code))
-        })
+        let mut is_shown = false;
+        for value in &self.values {
+            parts::each(value, &mut |part| {
+                let (SecretPart::Id(text) | SecretPart::Text(text)) = part;
+                let is_whole = text.len() >= SHORTEST && code.contains(text);
+                let is_most = text.starts_with(code) && 3 * code.len() >= 2 * text.len();
+                is_shown |= !common::is_common(text) && (is_whole || is_most);
+            });
+        }
+        is_shown
     }
 
     /// Covers what the texts show of these values. Returns how many keys were made and looked up for that: what it costs.

@@ -232,8 +232,11 @@ fn connection(value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) -
         let Some((address, pairs)) = pairs(value, *separator) else {
             return false;
         };
-        if let Some(address) = address {
-            url(address, depth, tell);
+        if let Some(address) = address
+            && !url(address, depth, tell)
+            && !is_host(address)
+        {
+            tell_text(address, tell);
         }
         for (name, value) in pairs {
             match *separator {
@@ -280,7 +283,7 @@ fn is_address(part: &str) -> bool {
     let port = part.rsplit_once(':').map(|(_, port)| port);
     let is_port =
         port.is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()));
-    scheme(part).is_some() || is_port && is_host(part)
+    scheme(part).is_some() || is_port && !part.contains(['=', '@'])
 }
 
 /// What stands behind a name.
@@ -324,7 +327,7 @@ fn scheme(value: &str) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
-/// Whether a text is made as a name or an address of a host is: with a dot or a port, and no sign that these cannot have.
+/// Whether a text is made as a full name or an address of a host is, maybe with a port.
 fn is_host(text: &str) -> bool {
     let (host, port) = text.rsplit_once(':').unwrap_or((text, ""));
     let is_bracketed = text.starts_with('[') && text.contains(']');
@@ -343,16 +346,25 @@ fn url(value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) -> bool 
     if rest.contains(char::is_whitespace) {
         return false;
     }
-    // Passwords have signs that belong to paths, too.
-    let (signs_in, rest) = rest.rsplit_once('@').unwrap_or(("", rest));
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (hosts, rest) = rest.split_at(end);
-    if !hosts.split(',').all(is_host) {
-        return false;
-    }
+    // Passwords have signs that belong to paths, too, and paths have this sign: both readings are told.
+    let (signs_in, place) = rest.rsplit_once('@').unwrap_or(("", rest));
     for text in signs_in.splitn(2, ':') {
         tell_text(text, tell);
         decoded("", text, 0, tell);
+    }
+    located(place, depth, tell);
+    if signs_in.contains(['/', '?', '#']) {
+        located(rest, depth, tell);
+    }
+    true
+}
+
+/// Of `host/path?query` the path and the query, and what is not made like a host.
+fn located(place: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) {
+    let end = place.find(['/', '?', '#']).unwrap_or(place.len());
+    let (hosts, rest) = place.split_at(end);
+    for host in hosts.split(',').filter(|host| !is_host(host)) {
+        tell_text(host, tell);
     }
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let is_single = || {
@@ -370,5 +382,4 @@ fn url(value: &str, depth: usize, tell: &mut dyn FnMut(SecretPart<'_>)) -> bool 
     } else {
         tell_text(rest.trim_start_matches('/'), tell);
     }
-    true
 }

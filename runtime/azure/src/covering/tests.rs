@@ -269,11 +269,45 @@ fn values_in_odd_forms_are_covered() {
             "mypassphrasewithport",
         ),
         ("Azure-Admin-Password!", "Azure-Admin-Password!"),
+        (
+            "jdbc:mysql://root:hunter2hunter2@db:3306/x;sslKey=ab",
+            "hunter2hunter2",
+        ),
+        (
+            "amqp://u:hunter2hunter2@rabbit:5672/v,token=ab",
+            "hunter2hunter2",
+        ),
+        (
+            "http://azurite:10000/acc/c?sig=hunter2hunter2&sv=2020&token=ab",
+            "hunter2hunter2",
+        ),
+        (
+            "http://myfunc:7071/api/f?code=hunter2hunter2xyz&clientId=default&key=1",
+            "hunter2hunter2xyz",
+        ),
+        ("aB3://hunter2hunter2;key=ab", "hunter2hunter2"),
+        ("postgres://u:p%40ssw0rd%21x9@db:5432/x", "p@ssw0rd!x9"),
+        (
+            "postgres://u:hunter2hunter2@/db?host=/sock",
+            "hunter2hunter2",
+        ),
+        (
+            "https://h.test/x?pwd=Abc@hunter2.secret99",
+            "hunter2.secret99",
+        ),
         ("ss: hunter2hunter2\nst: other2other2", "hunter2hunter2"),
     ] {
         let text = covered_text(&format!("Access denied: {secret}"), &[value]);
         let left = (0..secret.len() - 7).find(|at| text.contains(&secret[*at..at + 8]));
         assert_eq!(left, None, "{value}: {text}");
+    }
+    for value in [
+        "redis:6379,password=abc123,ssl=True",
+        "postgres://u:abc123@db:5432/x",
+        "mongodb://u:abc123@m-0.m,m-1:27017/x",
+    ] {
+        let text = covered_text("no abc123 here", &[value]);
+        assert_eq!(text, "no (secret) here", "{value}");
     }
 }
 
